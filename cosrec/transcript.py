@@ -1,4 +1,4 @@
-"""The transcript of a CoSRec conversation, and its facets for search."""
+"""Lay out a CoSRec conversation or query for reading, and name the columns that filter first."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,29 +11,34 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from parley.read import Facet, Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
+from parley.read import Facet, Fact, Judged, Note, Pool, Table, Transcript, Turn
 
 from .records import ASPECTS
 from .rows import TYPES
-from .views import GRADES, canonical, listed, places_of
+from .views import GRADES, canonical, places_of
 
 CONFIGS = ("crowd", "curated", "dialogues", "queries")  # of queries the id is the query id
 BESIDE = {"queries": "dialogue_id"}
 FACETS = {
     "intents": Facet(
-        "the intents include {}", "the intents do not include {}",
-        order=TYPES, column="intent_labels.type",
+        "the intents include {}", "the intents do not include {}", column="intent_labels.type"
     ),
-    **{aspect: Facet(f"the mean {aspect} is {{}}", mean=True) for aspect in ASPECTS},
-    "users": Facet("the number of users is {}"),
-    "judged queries": Facet("the number of judged queries is {}"),
+    **{
+        aspect: Facet(f"the mean {aspect} is {{}}", column=f"messages.{aspect}")
+        for aspect in ASPECTS
+    },
+    "judged queries": Facet("the number of judged queries is {}", column="queries"),
     "type of query": Facet(column="queries.type"),
-    "relevant documents": Facet("the number of relevant documents is {}", mean=True),
-    "turns": Facet("there are {} turns", mean=True),
+    "relevant documents": Facet(
+        "the number of relevant documents is {}", column="queries.relevant"
+    ),
+    "turns": Facet("there are {} turns", column="utterances"),
 }  # fmt: skip
+SPEAKERS = {"assistant": "system"}
+SAID = {"utterances": "text", "queries": "variants"}
 
 _UNKNOWN = [("user index", "upstream does not document which user has which index")]
-_SPEAKERS = {"user": "user", "assistant": "system"}
+_ROLES = ("user", "assistant")
 
 Beside = dict[str, list[dict[str, Any]]]
 
@@ -46,7 +51,7 @@ def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
     if "query_id" in row:
         return _query(row)
     notes = _notes(row)
-    turns = [Turn(_SPEAKERS[turn["role"]], turn["text"]) for turn in row["turns"]]
+    turns = [Turn(turn["role"], turn["text"]) for turn in row["turns"]]
     for number, place in enumerate(places_of(row["turns"])):
         turns[place] = replace(turns[place], notes=notes.get(number, ()))
     queries = (beside or {}).get("queries", ())
@@ -54,48 +59,23 @@ def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
         row["dialogue_id"],
         turns=turns,
         after=[*_users(row), *_UNKNOWN[: len(queries)]],
-        sides={speaker: [] for speaker in _SPEAKERS.values()},
+        sides={role: [] for role in _ROLES},
         tables=_ratings(row),
         judged=_judged(queries),
-        entry=_entry(row, beside),
+        entry=_entry(row),
     )
 
 
-def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
-    """Return its types of intents, ratings, number of users and of turns.
-
-    Of a row of `queries` its type and how many documents were judged relevant.
-    """
-    if "query_id" in row:
-        relevant = sum(1 for judged in row["judgments"] if judged["relevance"])
-        found: Facets = {"type of query": TYPES[row["type"]], "relevant documents": relevant}
-        return found | {"turns": None, "utterances": None}  # its formulations are none
-    entries = (*(row.get("intents") or ()), *(row.get("intent_annotations") or ()))
-    types = (intent["type"] for entry in entries for _, _, intent in listed(entry))
-    ratings = row.get("ratings")
-    return {
-        "intents": list(dict.fromkeys(types)),
-        **{a: mean(rating[a] for rating in ratings) if ratings else None for a in ASPECTS},
-        "users": len(row.get("users") or ()),
-        "judged queries": len((beside or {}).get("queries", ())),
-        "turns": len(row["turns"]),
-    }
-
-
-def _entry(row: dict[str, Any], beside: Beside | None) -> str:
-    known = facets(row, beside)
-    told = [row["dialogue_id"], f"{known['turns']} turns"]
-    if ratings := row.get("ratings"):
-        told.append(f"mean rating {mean(r[a] for r in ratings for a in ASPECTS):.1f} of 5")
-    if known["judged queries"]:
-        told.append(f"{known['judged queries']} judged queries")
-    return " · ".join(told)
+def _entry(row: dict[str, Any]) -> str:
+    """Return the id, with the mean of all ratings if there are any."""
+    if not (ratings := row.get("ratings")):
+        return str(row["dialogue_id"])
+    return f"{row['dialogue_id']} · rated {mean(r[a] for r in ratings for a in ASPECTS):.1f}"
 
 
 def _query(row: dict[str, Any]) -> Transcript:
     user = [] if row["user_index"] is None else [("user index", str(row["user_index"]))]
-    relevant = sum(1 for judged in row["judgments"] if judged["relevance"])
-    kind = f"{TYPES[row['type']]} query"
+    relevant = row["relevant"]
     return Transcript(
         f"{row['text']} ({row['query_id']})" if row["text"] else row["query_id"],
         [("utterance", f"{row['utterance']} of {row['dialogue_id']}"), *user],
@@ -105,7 +85,7 @@ def _query(row: dict[str, Any]) -> Transcript:
         ],
         judged=_judged([row]),
         part_of=row["dialogue_id"],
-        entry=" · ".join([row["query_id"], kind, f"{relevant} relevant", row["text"] or ""]),
+        entry=f"{row['query_id']} · {relevant} relevant",
     )
 
 

@@ -1,36 +1,35 @@
-"""Lay out a row of `negotiations` for reading, and give its facets."""
+"""Lay out a row of `negotiations` for reading, and name the columns that filter first."""
 
 from typing import Any
 
-from parley.read import Facet, Facets, Fact, Note, Transcript, Turn
+from parley.read import Facet, Fact, Note, Transcript, Turn
 
-from .records import CATEGORIES, INTENTS, SIDES
+from .records import INTENTS, SIDES
 
 CONFIGS = ("negotiations",)
 BESIDE = {"dialogue_acts": "dialogue_id"}
 TABLES = {"outcomes": "dialogue_id", "utterances": "dialogue_id"}
 FACETS = {
-    "category": Facet(order=CATEGORIES),
-    "deal": Facet(
-        "the deal is {}", "the deal is not {}", order=("yes", "no"), column="outcomes.deal"
+    "category": Facet(column="outcomes.category"),
+    "deal": Facet("the deal is {}", "the deal is not {}", column="outcomes.deal"),
+    "list price": Facet("the list price is {}", column="outcomes.list_price"),
+    "deal price": Facet("the deal price is {}", column="outcomes.deal_price"),
+    "target": Facet("wants to reach a price of {}", column="messages.target"),
+    "deal price over list price": Facet(
+        "the deal is {} of the list price", column="outcomes.deal_over_list_price"
     ),
-    "list price": Facet("the list price is {}", mean=True, column="outcomes.list_price"),
-    "deal price": Facet("the deal price is {}", mean=True, column="outcomes.deal_price"),
-    "target": Facet(
-        "wants to reach a price of {}", column="negotiations.scenario.kbs[].personal.Target"
-    ),
-    "deal price over list price": Facet("the deal is {} of the list price", mean=True),
     "computed acts": Facet(
         "has {} as a computed act", "does not have {} as a computed act",
-        order=INTENTS, column="dialogue_acts.intent",
+        column="dialogue_acts.intent",
     ),
     "upstream's acts": Facet(
         "has {} as an act of upstream", "does not have {} as an act of upstream",
-        order=INTENTS, column="negotiations.events[].metadata.intent",
+        column="utterances.intent",
     ),
-    "turns": Facet("there are {} turns", mean=True),
-    "utterances": Facet("there are {} utterances"),
+    "turns": Facet("there are {} turns", column="utterances"),
+    "utterances": Facet("there are {} utterances", column="outcomes.messages"),
 }  # fmt: skip
+SAID = {"utterances": "text"}
 
 Beside = dict[str, list[dict[str, Any]]]
 
@@ -55,32 +54,8 @@ def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
         turns=[_turn(event, acts.get(turn)) for turn, event in enumerate(row["events"])],
         after=after,
         sides=dict(zip(SIDES, map(_known, kbs), strict=True)),
-        entry=" · ".join([f"{_dollars(item['Price'])} → {price}", item["Category"], item["Title"]]),
+        entry=f"{_dollars(item['Price'])} → {price} · {item['Title']}",
     )
-
-
-def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
-    """Return its category, deal, prices, and of each side its target and acts."""
-    outcome, kbs = row["outcome"], row["scenario"]["kbs"]
-    listed = kbs[1]["item"]["Price"]
-    price = (outcome["offer"] or {}).get("price") if outcome["reward"] else None
-    ruled: dict[str, list[str]] = {side: [] for side in SIDES}
-    stated: dict[str, list[str]] = {side: [] for side in SIDES}
-    for act in (beside or {}).get("dialogue_acts", ()):
-        ruled[SIDES[row["events"][act["turn"]]["agent"]]].append(INTENTS[act["intent"]])
-    for event in row["events"]:
-        if event["metadata"]:
-            stated[SIDES[event["agent"]]].append(event["metadata"]["intent"])
-    return {
-        "category": row["scenario"]["category"],
-        "deal": "yes" if outcome["reward"] else "no",
-        "list price": listed,
-        "deal price": price,
-        "target": {side: kb["personal"]["Target"] for side, kb in zip(SIDES, kbs, strict=True)},
-        "deal price over list price": price / listed if price is not None and listed else None,
-        "computed acts": {side: list(dict.fromkeys(acts)) for side, acts in ruled.items()},
-        "upstream's acts": {side: list(dict.fromkeys(acts)) for side, acts in stated.items()},
-    }
 
 
 def _known(kb: dict[str, Any]) -> list[Fact]:
@@ -96,11 +71,8 @@ def _turn(event: dict[str, Any], ruled: dict[str, Any] | None) -> Turn:
     if event["action"] == "message":
         return Turn(speaker, event["text"], _notes(event["metadata"], ruled))
     # the act of an action is the action itself, so it needs no note
-    text, terms = f"{event['action']}s", list[Fact]()
-    if event["offer"] is not None:
-        terms = [("price", _offer(event["offer"]))]
-        text = f"{text} {_offer(event['offer'])}"
-    return Turn(speaker, text, action=True, terms=tuple(terms))
+    offer = "" if event["offer"] is None else f" {_offer(event['offer'])}"
+    return Turn(speaker, f"{event['action']}s{offer}", action=True)
 
 
 def _notes(stated: dict[str, Any] | None, ruled: dict[str, Any] | None) -> tuple[Note, ...]:

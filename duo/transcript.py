@@ -1,8 +1,8 @@
-"""The transcript of a DUO dialogue, and its facets for search."""
+"""Lay out a DUO dialogue for reading, and name the columns that filter first."""
 
 from typing import Any
 
-from parley.read import Facet, Facets, Table, Transcript, Turn
+from parley.read import Facet, Table, Transcript, Turn
 
 from .records import ASPECTS
 from .views import ROLES
@@ -10,29 +10,32 @@ from .views import ROLES
 CONFIGS = ("dialogues",)
 TABLES = {"ratings": "dialogue_id", "utterances": "dialogue_id"}
 FACETS = {
+    "language": Facet(column="dialogues.language"),
     "setting": Facet(column="dialogues.setting"),
     "model": Facet(column="dialogues.model"),
-    "prompt": Facet(order=("aligned", "neutral", "not_aligned"), column="dialogues.prompt"),
-    "rated by others": Facet(order=("yes", "no")),
+    "prompt": Facet(column="messages.prompt_style"),
     **{
         f"{aspect.replace('_', ' ')}, {by}": Facet(
-            f"{aspect.replace('_', ' ')} is {{}} by {who}", mean=True, column=f"{column}.{aspect}"
+            f"{aspect.replace('_', ' ')} is {{}} by {who}", column=f"dialogues.{column}.{aspect}"
         )
         for aspect in ASPECTS
         for by, who, column in (
-            ("own", "the person", "dialogues.subjective_evaluation"),
-            ("others", "others", "dialogues.objective_evaluation"),
+            ("own", "the person", "subjective_evaluation"),
+            ("others", "others", "objective_evaluation"),
         )
     },
-    "turns": Facet("there are {} turns", mean=True),
+    "source of ratings": Facet(
+        "has {} ratings", "does not have {} ratings", column="ratings.source"
+    ),
+    "turns": Facet("there are {} turns", column="utterances"),
 }
+SAID = {"utterances": "text"}
 
 _ABOUT = ("setting", "language", "model", "prompt", "emotion", "episode", "topic")
 
 
 def transcript(row: dict[str, Any]) -> Transcript:
     """Return the transcript of a row of `dialogues`."""
-    about = [row[name] for name in ("setting", "model", "prompt", "emotion", "topic") if row[name]]
     preference = f"{row['subjective_evaluation']['preference']:g}"
     return Transcript(
         title=f"DUO dialogue {row['dialogue_id']}",
@@ -41,22 +44,8 @@ def transcript(row: dict[str, Any]) -> Transcript:
         sides={speaker: [] for speaker in ROLES},
         tables=[_ratings(row)],
         language=row["language"],
-        entry=" · ".join([str(row["dialogue_id"]), *about, f"preference {preference}"]),
+        entry=f"{row['dialogue_id']} · preference {preference}",
     )
-
-
-def facets(row: dict[str, Any]) -> Facets:
-    """Return its language, setting, model and prompt, and each rating: own, and others' mean."""
-    own, others = row["subjective_evaluation"], row["objective_evaluation"]
-    return {
-        **{name: row[name] for name in ("language", "setting", "model", "prompt")},
-        "rated by others": "no" if others is None else "yes",
-        **{f"{_spaced(aspect)}, own": own[aspect] for aspect in ASPECTS},
-        **{
-            f"{_spaced(aspect)}, others": None if others is None else others[aspect]
-            for aspect in ASPECTS
-        },
-    }
 
 
 def _ratings(row: dict[str, Any]) -> Table:

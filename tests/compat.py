@@ -27,6 +27,7 @@ from processes import python
 import parley
 
 VERSIONS = os.environ.get("VERSIONS", "2.21.0 3.6.0 4.0.0 newest").split()
+OLDEST_DUCKDB = "duckdb==1.5.*"  # of those that run the SQL of a selection
 HOME = Path(__file__).resolve().parent.parent
 UV = str(Path(sys.executable).with_name("uv"))
 
@@ -118,7 +119,7 @@ def environment(version, folder):
     wanted = "datasets" if version == "newest" else f"datasets=={version}"
     if not Path(own).exists():
         subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, home], check=True)
-    install = [UV, "pip", "install", "--quiet", "--python", own, "--upgrade", wanted]
+    install = [UV, "pip", "install", "--quiet", "--python", own, "--upgrade", wanted, OLDEST_DUCKDB]
     subprocess.run([*install, *folder.glob("*.whl")], check=True)
     return own
 
@@ -150,6 +151,22 @@ def check(sample, real):
                 sys.exit(f"{file}: other rows")
             counts.append(len(loaded))
     print(f"datasets {datasets.__version__}: {len(counts)} splits, {sum(counts):,} rows are equal")
+    selects_by_sql(sample / "casino")
+
+
+def selects_by_sql(build):
+    """Run the SQL of a selection on the page, and that of its tables, in DuckDB alone."""
+    import duckdb
+
+    from parley.read.sql import view_of
+
+    sql, made = Path(__file__).with_name("selection.sql").read_text(), duckdb.connect()
+    made.execute("create schema casino")
+    for config in ("dialogues", "utterances", "participants", "strategies", "results"):
+        made.execute(view_of(parley.open(build), config, build))
+    found = ", ".join(str(id) for (id,) in made.execute(sql).fetchall())
+    if not sql.endswith(f"-- finds {found}\n"):
+        sys.exit(f"DuckDB {duckdb.__version__} finds {found} by tests/selection.sql")
 
 
 def load(datasets, place, file, cache, **options):

@@ -37,17 +37,33 @@ FORMULAS = [
 
 _SCRIPT = '''"""Hostile: every text is an attack."""
 
-from parley import Builder, Config, Converted, Field, File
+from parley import Builder, ClassLabel, Config, Converted, Field, File, View
 
-SHAPE = {"id": str, "attack": Field(str, ATTACK)}
-ROW = Converted(str, SHAPE, lambda text: {"id": text, "attack": text}, lambda row: row["id"])
+KIND = Field(ClassLabel({"even": ATTACK, "odd": ""}, is_ordered=True), ATTACK)
+LABEL = Field(ClassLabel({ATTACK: ATTACK, "other": ""}), ATTACK)
+SHAPE = {"id": str, "attack": Field(str, ATTACK), "length": Field(int, ATTACK), "label": LABEL}
+ROW = Converted(
+    str, SHAPE, lambda text: {"id": text, "attack": text, "length": len(text), "label": ATTACK},
+    lambda row: row["id"],
+)
 ATTACKS = File("attacks.json", ROW, url="https://example.org/attacks.json", sha256="0" * 64)
+SIDE = {"id": str, "speaker": str, ATTACK: KIND, "length": float, "labels": [ClassLabel(LABELS)]}
+
+
+@View(ATTACK, SIDE, of="dialogues", key=("id", "speaker"))
+def sides(records):
+    """Yield both sides of each text."""
+    for text in records:
+        kind, labels = ("even", "odd")[len(text) % 2], [text, "<b>every</b>"]
+        one = {"id": text, "speaker": text, ATTACK: kind, "labels": labels}
+        yield {**one, "length": float(len(text))}
+        yield {**one, "speaker": "other", "length": -1.5, "labels": labels[1:]}
 
 
 class Hostile(Builder):
     __doc__ = ATTACK
     VERSION, HOMEPAGE, LICENSE = "0.1.0", "https://" + ATTACK, ATTACK
-    CONFIGS = [Config("dialogues", ATTACK, {"train": [ATTACKS]}, key="id")]
+    CONFIGS = [Config("dialogues", ATTACK, {"train": [ATTACKS]}, key="id"), sides]
 '''
 
 _TRANSCRIPT = '''"""Put the attack of a row into every text of a transcript."""
@@ -57,9 +73,11 @@ from parley.read.transcript import Facet, Judged, Note, Pool, Table, Transcript,
 CONFIGS = ("dialogues",)
 _PHRASE = "<img src=x onerror='window.acted = 1'> {}"
 FACETS = {
-    "kind": Facet(order=("even", "odd")),
-    "attack": Facet(_PHRASE, "not " + _PHRASE, column="dialogues.attack"),
+    ATTACK: Facet(_PHRASE, "not " + _PHRASE, column="dialogues.attack"),
+    "attacks": Facet(column="sides.labels"), "length": Facet(column="dialogues.length"),
+    "number of a side": Facet(column="sides.length"),
 }
+SPEAKERS, SAID = {"other": ATTACK}, {"dialogues": "attack"}
 
 
 def transcript(row):
@@ -67,22 +85,12 @@ def transcript(row):
     facts, cells = [(text, text)], ((text, (text,)),)
     note = Note(text, kind=text, detail=text, by=text)
     turns = [Turn(text, text, (note,)), Turn("other", text, (note,))]
-    turns.append(Turn(text, text, action=True, terms=tuple(facts)))
+    turns.append(Turn(text, text, action=True))
     return Transcript(
         text, before=facts, turns=turns, after=facts, sides={text: facts, "other": facts},
         tables=[Table(text, (text,), cells)], judged=[Judged(1, text, (Pool(text, text, cells),))],
         language=text, entry=f"entry {text}",
     )
-
-
-def facets(row):
-    text, length = row["attack"], len(row["attack"])
-    return {
-        "attack": text, "attacks": [text, "<b>every</b>"], text: text, "length": length,
-        "side": {text: text, "other": [text, length]}, "kind": ("even", "odd")[length % 2],
-        "number of a side": {text: length, "other": -1.5},
-        "on one side": {text: [("even", "odd")[length % 2]], "other": []},
-    }
 '''
 
 _CHARTS = '''"""Put the attacks into every text of each kind of chart."""
@@ -107,7 +115,7 @@ def many(data):
 def heatmap(data):
     texts = attacks(data)
     cells = {pair: n + 1 for n, pair in enumerate(zip(texts, texts[1:]))}
-    return Heatmap(ATTACK, ATTACK, ATTACK, "attack", ATTACK, cells)
+    return Heatmap(ATTACK, ATTACK, ATTACK, "attacks", ATTACK, cells)
 
 
 CHARTS = {ATTACK: bars, "many": many, "heatmap": heatmap}
@@ -156,6 +164,7 @@ def write(folder: Path) -> Path:
     (place / "sample" / "attacks.json").write_text(json.dumps(ATTACKS), encoding="utf-8")
     files = {"hostile": _SCRIPT, "figures": _FIGURES, "charts": _CHARTS, "transcript": _TRANSCRIPT}
     for name, code in files.items():
+        code = re.sub(r"\bLABELS\b", lambda _: repr(["<b>every</b>", *ATTACKS]), code)
         code = re.sub(r"\bATTACK\b", lambda _: repr(ATTACKS[2]), code)
         (place / f"{name}.py").write_text(code, encoding="utf-8")
     (place / "CITATION.bib").write_text(f"@{ATTACKS[2]}", encoding="utf-8")

@@ -73,7 +73,7 @@ TASKS = {"acts": Task(
 TEXTS = {
     ("train", 0): ["Is it raining?", "It rains."],
     ("train", 1): ["The bus was late."],
-    ("test", 0): ["I like plums.", "Why plums?"],
+    ("test", 0): ["I like plums.", "What’s a plum?"],
     ("test", 1): ["Where is the key?", "Under the mat.", "It is not."],
 }
 """Split and id -> the texts, of which those with a question mark ask."""

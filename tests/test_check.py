@@ -21,8 +21,6 @@ from parley.verification.measure import measure
 from parley.verification.results import run_check
 from parley.verification.rules import RULES, DatasetFolder, check_folder
 
-# Sound ones ---------------------------------------------------------------------------------
-
 
 def test_every_rule_holds(dataset):
     checks = check_folder(dataset)
@@ -43,8 +41,6 @@ def test_a_script_imports_each_module_that_its_modules_import(dataset):
     direct = imported(dataset.name)
     assert set().union(*map(imported, direct)) <= direct
 
-
-# A new one, and its pins --------------------------------------------------------------------
 
 FILES = [path.relative_to(SKELETON).as_posix() for path in SKELETON.rglob("*.*")]
 FILES = sorted(file for file in FILES if not file.endswith(".pyc"))
@@ -103,8 +99,6 @@ def test_a_printed_pin_is_that_of_the_file_or_folder(tmp_path, run, monkeypatch)
     for wrong in (["absent"], ["."], ["en", "archive.zip"], ["en", "http://example.org/en.zip"]):
         assert run("pin", tmp_path / wrong[0], *wrong[1:]).returncode == 2
 
-
-# A broken one -------------------------------------------------------------------------------
 
 SCRIPT, CHECKS, FIGURES, LAYOUT = "skeleton.py", "checks.py", "figures.py", "transcript.py"
 FACET = "from parley.read import Facet\n"
@@ -198,7 +192,7 @@ BREAKS = {
         (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"'), (CITATION, "", None),
         (CITATION, "@inproceedings", "inproceedings"),
         (CHECKS, NEW, "from parley import nothing\n"),
-        (LAYOUT, "CONFIGS =", FACET + 'FACETS = {"turns": Facet("{}", mean="no")}\nCONFIGS ='),
+        (LAYOUT, "CONFIGS =", FACET + 'FACETS = {"turns": Facet("{}")}\nCONFIGS ='),
         (FIGURES, "what: str)", "what: str, split: str)"),
         ("jobs.py", NEW, "JOBS = {'train': print}\n"),
         ("tasks.py", NEW, TASK.replace("    gold=", TWICE)),
@@ -267,8 +261,6 @@ BREAKS = {
         (SCRIPT, 'turn["text"])', 'turn["text"].upper())'), (SCRIPT, SAID, TURN_ABOUT),
         (LAYOUT, "CONFIGS =", 'TABLES = {"messages": "source_turns"}\nCONFIGS ='),
         (LAYOUT, "turns=[", 'language="ja", turns=['),
-        (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}'),
-        (LAYOUT, "CONFIGS =", FACET + 'FACETS = {"ratings": Facet()}\nCONFIGS =')
     ],
     "card_can_be_read": [
         (CARD, "", None), (CARD, "---\nlicense", "license"),
@@ -411,9 +403,6 @@ def test_the_command_fails_with_a_line_for_each_rule(run, more):
     assert lines.pop(failed + 1).startswith("    README.md: ")
     rules = [line[10:].partition(":")[0] for line in lines]
     assert [rule.replace(" ", "_") for rule in rules] == [check.__name__ for check in RULES]
-
-
-# A folder that is not found --------------------------------------------------------------------
 
 
 @pytest.fixture

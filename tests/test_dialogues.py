@@ -1,15 +1,12 @@
-"""What `parley show` and the page read of a built folder: each dialogue, once, and its facets."""
+"""What `parley show` and the page read of a built folder: each dialogue, once."""
 
 import copy
 import math
 import re
 import shutil
-from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 
-import numpy as np
-import orjson
 import pyarrow as pa
 import pytest
 from build_changes import retable
@@ -18,9 +15,8 @@ from parley.base.errors import OutputError, ScriptError
 from parley.builds.built_folder import find_folder
 from parley.builds.frozen import frozen
 from parley.cli.show_commands import find_dialogue
-from parley.declaration.layout import Layout
 from parley.declaration.registry import get
-from parley.read.dialogues import Dialogue, dialogues
+from parley.read.dialogues import dialogues
 from parley.read.transcript import Note, Transcript, Turn
 
 
@@ -41,9 +37,6 @@ def test_every_dialogue_is_read_once_and_knows_its_places(sample_build, dataset)
     for each in dialogues(built):
         assert each.id not in found
         found[each.id] = each
-        splits = ["/".join(place) for place in each.places]
-        one = len(dataset.layout.configs) == 1
-        assert each.facets["split"] == ([each.split] if one else splits)
         assert each.transcript.language in dataset.builder.LANGUAGES
     due = {}
     for config in dataset.layout.configs:
@@ -72,23 +65,6 @@ def test_related_rows_are_those_of_the_dialogue(folder):
         assert acts == [each.id] * len(each.row["events"])
 
 
-def test_without_a_function_the_scalars_and_labels_of_a_row_are_its_facets(folder, monkeypatch):
-    built = folder("casino")
-    monkeypatch.setitem(vars(built.dataset), "layout", Layout((*built.dataset.configs,)))
-    for config, facet in (("participants", "gender"), ("strategies", "labels")):
-        place = (config, "train")
-        for row, names in zip(built.rows(*place), column(built, config, facet), strict=True):
-            found = Dialogue(built.dataset, *place, row, {}, (place,)).facets
-            assert found[facet] == names[0]
-            assert found["speaker"] == row["speaker"]
-            assert found["split"] == [f"{config}/train"]
-            assert not {"dialogue_id", "context"} & found.keys()
-    for number in (-1, 99, 0.5):
-        odd = Dialogue(built.dataset, *place, row | {"labels": [number]}, {}, (place,))
-        with pytest.raises(ScriptError, match="labels"):
-            _ = odd.facets
-
-
 @pytest.mark.parametrize("change", [
     lambda row: row.update(dialogue_id=7), lambda row: row["chat_logs"][0].update(text="x"),
 ], ids=["a field", "an entry of a list"])  # fmt: skip
@@ -106,9 +82,9 @@ def test_a_function_cannot_change_rows_that_others_read(folder, monkeypatch, cha
     assert built.rows("dialogues", "train") == due
     built.features("dialogues").pop("chat_logs")
     assert "chat_logs" in built.features("dialogues")
-    monkeypatch.setitem(vars(built.dataset.layout), "facets", change)
+    monkeypatch.setitem(vars(built.dataset.layout), "transcript", change)
     with pytest.raises(ScriptError):
-        _ = next(dialogues(built)).facets
+        _ = next(dialogues(built)).transcript
 
 
 FROZEN = [  # a value, and the methods that would change it with their arguments
@@ -136,31 +112,12 @@ def test_no_method_changes_what_is_frozen(due, name, given):
     assert changed != due
 
 
-def test_facets_of_numpy_are_those_of_python(folder, monkeypatch):
+def test_a_transcript_of_another_form_is_an_error_that_names_the_field(folder, monkeypatch):
     each = next(dialogues(folder("duo")))
-    given = {"a": np.int64(3), "b": [np.float32(0.5), np.str_("x")], "c": {"side": np.bool_(True)}}
-    monkeypatch.setitem(vars(each.dataset.layout), "facets", lambda row: given)
-    found = each.facets
-    assert {name: found[name] for name in "abc"} == given
-    assert orjson.loads(orjson.dumps(found)) == found
-
-
-def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(folder, monkeypatch):
-    each = next(dialogues(folder("duo")))
-    of_a = ([[None, b"x"]], math.nan, {"b": object()}, {"b": {}}, ("b",), 10**400, "\ud800", 1e308)
-    of_all = (["a"], {1: "b"}, {"of a": {1: "b"}}, {"\ud800": 1})
-    for wrong, field in (
-        *(({"a": value}, r"facets\.a\b") for value in of_a),
-        *((w, "facets") for w in of_all),
-    ):
-        monkeypatch.setitem(vars(each.dataset.layout), "facets", lambda row, wrong=wrong: wrong)
-        with pytest.raises(ScriptError, match=f": {field}"):
-            _ = each.facets
     for change, field in (
         ({"notes": ("a label",)}, "notes[0]"),
         ({"notes": (Note("a label", detail=None),)}, "notes[0].detail"),
         ({"notes": "a label"}, "notes"),
-        ({"terms": (("price",),)}, "terms[0].1"),
         ({"action": "yes"}, "action"),
         ({"text": None}, "text"),
         ({"text": "\ud800"}, "text"),
@@ -201,42 +158,3 @@ def test_a_row_of_another_shape_is_an_error_that_names_the_field(folder, name, c
     each = next(dialogues(folder(name)))
     with pytest.raises(ScriptError, match=re.escape(field)):
         _ = replace(each, row=each.row | change).transcript
-
-
-# dataset, config, its column of ids, and facet -> column of values
-OF_SIDES = {"points": "points_scored", "integrative potential": "integrative_potential"}
-OF_SIDES |= {f: f.replace(" ", "_") for f in ("deal", "satisfaction", "opponent likeness")}
-OUTCOMES = {"deal price over list price": "deal_over_list_price", "turns": "events"}
-OUTCOMES |= {"category": "category", "deal": "deal"}
-ASKED = ("coherence", "fluency", "informativeness", "logicality")
-FACETS = [
-    ("casino", "strategies", "dialogue_id", {"strategies": "labels"}),
-    ("casino", "participants", "dialogue_id", OF_SIDES),
-    ("craigslist_bargains", "outcomes", "dialogue_id", OUTCOMES),
-    ("craigslist_bargains", "dialogue_acts", "dialogue_id", {"computed acts": "intent"}),
-    ("craigslist_bargains", "dialogue_acts", "dialogue_id", {"upstream's acts": "upstream_intent"}),
-    ("cosrec", "intent_labels", "dialogue_id", {"intents": "type"}),
-    ("cosrec", "queries", "query_id", {"type of query": "type"}),
-    ("cosrec", "messages", "dialogue_id", {name: name for name in ASKED}),
-    ("duo", "messages", "dialogue_id", {"language": "language", "setting": "setting"}),
-    ("duo", "messages", "dialogue_id", {"model": "model", "preference, own": "preference"}),
-]
-
-
-def held(facet):
-    """Return the values of a facet, of all participants."""
-    if isinstance(facet, dict):
-        return set().union(*map(held, facet.values()))
-    return set(facet) if isinstance(facet, list) else {facet} - {None}
-
-
-@pytest.mark.parametrize(("name", "config", "id", "facets"), FACETS)
-def test_facets_count_what_the_other_configs_say(name, config, id, facets, folder):
-    each_of = list(dialogues(folder(name)))
-    for facet, of in facets.items():
-        found = Counter(value for each in each_of for value in held(each.facets.get(facet)))
-        due = set()
-        for key, value in column(folder(name), config, id, of):
-            for each in value if isinstance(value, list) else [value]:
-                due.add((key, ("no", "yes")[each] if isinstance(each, bool) else each))
-        assert found == Counter(v for _, v in due if v is not None), facet

@@ -16,6 +16,7 @@ import parley
 from parley.annotators import comparison
 from parley.annotators.reader import read_labels
 from parley.base.errors import UsageError
+from parley.page.user_labels import UserLabels
 from parley.scoring import agreement
 
 
@@ -26,7 +27,7 @@ from parley.scoring import agreement
 def test_agreement_is_that_of_the_packages(people, units, values, monkeypatch):
     """Of all units, and without each cluster; with few, tied and lacking values."""
     monkeypatch.setattr(agreement, "VARIED", 0)
-    krippendorff = pytest.importorskip("krippendorff")
+    import krippendorff
     from nltk.metrics.distance import masi_distance
     from sklearn.metrics import cohen_kappa_score
 
@@ -188,8 +189,8 @@ def test_equal_answers_in_two_spellings_are_equal_or_named(
 
 
 @pytest.mark.parametrize("form", ["; ".join, lambda tags: ",".join(tags[::-1]), json.dumps])
-def test_a_list_of_texts_of_the_config_is_a_set(sample_build, tmp_path, form):
-    rows = parley.open(sample_build / "craigslist_bargains").rows("dialogue_acts")
+def test_a_list_of_labels_of_the_config_is_a_set(sample_build, tmp_path, form):
+    rows = parley.open(sample_build / "craigslist_bargains").rows_with_names("dialogue_acts")
     tags = [row for row in only(rows, *KEYS, "tags") if row["tags"]]
     lines = [row | {"tags": form(row["tags"])} for row in tags]
     file = write_file(tmp_path / "a.csv", lines)
@@ -284,8 +285,7 @@ def test_differences_are_written_before_the_tables(casino, two, run, tmp_path, m
     same = write_file(tmp_path / "same.jsonl", same)
     alone = parley.labels(casino, "strategies", same).as_dict()["columns"]
     assert (alone["labels"]["with_gold"]["alpha"]["value"], [*alone]) == (1, ["labels", "x"])
-    user_labels = pytest.importorskip("parley.page.user_labels")
-    assert [*user_labels.UserLabels(casino, [same], "labels").order] == ["differs", "same: x"]
+    assert [*UserLabels(casino, [same], "labels").order] == ["differs", "same: x"]
     compared, to = parley.labels(casino, "strategies", *two), tmp_path / "differ.csv"
     call = ("labels", "casino", "strategies", *two, "--build", casino.path.parent)
     assert json.loads(run(*call, "--json").stdout) == compared.as_dict()
@@ -297,7 +297,6 @@ def test_differences_are_written_before_the_tables(casino, two, run, tmp_path, m
 
 
 def test_a_file_of_labels_is_a_table_with_the_types_of_its_config(casino, two, tmp_path):
-    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     query = """select count(*), count(*) filter (s.labels = a.labels),
         count(*) filter (a.labels = b.labels) from casino.strategies s
         join "ann 1" a using (dialogue_id, turn) join ann2 b using (dialogue_id, turn)"""

@@ -122,7 +122,6 @@ NO_IDS = ("2001.5", "true", "[2001, 1]", '{"a": 1}', '"02001"')
 NO_FLOATS = ("2001,{0},9007199254740993", "2002,{0},1_0", "2003,{0},1e400")
 OF_THREE = "row 1 (2001, {0}); row 2 (2002, {0}); row 3 (2003, {0}): extraversion"
 WRONG_ROWS = [  # the lines of a file, and the place of its problem
-    # keys
     ([OF_IDS, "9,a"], "row 1 (9)"),
     ([OF_TURNS, "2001,0,a", "2001,99,b"], "row 2 (2001, 99)"),
     ([OF_TURNS, "2001,0.5,a"], "row 1 (2001, None): turn"),
@@ -133,29 +132,23 @@ WRONG_ROWS = [  # the lines of a file, and the place of its problem
         "line 1 (None); line 2 (None); line 3 (None) and 2 more: dialogue_id",
     ),
     (['{"x": 1}', '{"dialogue_id": 2001, "x": 1}'], "line 1 (None)"),
-    # a key twice
     (['{"dialogue_id": 2001.0, "x": 1}', '{"dialogue_id": "2001", "x": 1}'], "line 2 (2001)"),
     ([OF_SIDES, f"2001,{SIDE},a", f"2002,{SIDE},a", f"2001,{SIDE},b"], f"row 3 (2001, {SIDE})"),
-    # texts that are not the dataset's
     ([OF_TEXTS, "2001,2,Water.,a"], "row 1 (2001, 2)"),
     ([OF_TEXTS, "2001,0,,a"], "row 1 (2001, 0)"),
     (['{"dialogue_id": 2001, "turn": 0, "text": 5, "x": 1}'], "line 1 (2001, 0)"),
-    # labels
     (
         [OF_LABELS, "2001,0,", "2001,1,uv_part", "", f"2001,2,{'[' * 99_999}", '2001,3,"x,x"'],
         "row 2 (2001, 1); row 4 (2001, 2); row 5 (2001, 3): labels",
     ),
     ([OF_LABELS, '2001,2,"no-need,no-need"'], "row 1 (2001, 2): labels"),
     (['{"dialogue_id": 2001, "turn": 2, "labels": ["uv-part", 1]}'], "line 1 (2001, 2): labels"),
-    # numbers
     ([OF_POINTS, f"2001,{SIDE},1.5"], f"row 1 (2001, {SIDE}): points_scored"),
     ([OF_POINTS, f"2001,{SIDE},9223372036854775808"], f"row 1 (2001, {SIDE}): points_scored"),
     ([OF_TRAITS, *(row.format(SIDE) for row in NO_FLOATS)], OF_THREE.format(SIDE)),
-    # annotators
     ([OF_PEOPLE, "2001,,a"], "row 1 (2001): annotator"),
     ([OF_PEOPLE, "2001,gold,a", "2002,annotator,a"], "row 1 (2001); row 2 (2002): annotator"),
     (["dialogue_id,turn,annotator,x", "2001,0,turn,a"], "row 1 (2001, 0): annotator"),
-    # columns
     (["dialogue_id,Annotator,x", "2001,a,b"], "'Annotator'"),
     (["dialogue_id,Turn,x", "2001,0,a"], "'Turn'"),
     (["dialogue_id,turn,Split,x", "2001,0,a,b"], "'Split'"),
@@ -165,7 +158,6 @@ WRONG_ROWS = [  # the lines of a file, and the place of its problem
     (["dialogue_id,turn,ann", "2001,0,uv-part", "2001,1,unclear", "2001,2,no-need"], "'ann'"),
     (["dialogue_id,turn,uv-part", "2001,0,1"], "'uv-part'"),
     (['{"dialogue_id": 2001, "turn": 0, "strategy": ["no-need"]}'], "'strategy'"),
-    # the form of a line
     ([OF_IDS, "2001,a,b"], "row 1"),
     ([OF_IDS, '2001,"a'], "row 1"),
     (["[2001]"], "row 1"),

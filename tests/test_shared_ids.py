@@ -9,8 +9,11 @@ import pytest
 from numbered_dataset import TEXTS
 
 from parley.builds.build import build
+from parley.builds.built_folder import open_folder
 from parley.builds.sources import open_source
 from parley.declaration.registry import get
+from parley.page import page_data, user_labels
+from parley.read.dialogues import dialogues
 from parley.tasks import Subset
 
 IDS = [f"{split}/{id}" for split, id in TEXTS]
@@ -45,22 +48,11 @@ def test_exports_and_queries_take_the_split_with_the_id(place, run):
     kept = [row for path in (place / "out").glob("*.jsonl") for row in jsonlines.open(path)]
     texts = [text for row in kept for text in row.get("turns", ())]
     assert (texts, len(kept)) == (TEXTS["test", 0], 1 + 2)
-    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     (place / "ids.txt").write_text("0\n")
     assert run("export", "numbered", "jsonl", "-o", "none", "--ids", "ids.txt").returncode == 2
-    query = (
-        "select id, any_value(labels['split'])[1] as split, sum(numbers['turns'][1]) as turns "
-        "from numbered.filters group by all order by min(place)"
-    )
-    found = json.loads(run("sql", query, "--json").stdout)
-    assert [(row["id"], row["split"], row["turns"]) for row in found] == [
-        (f"{split}/{id}", split, len(texts)) for (split, id), texts in TEXTS.items()
-    ]
 
 
 def test_the_page_lists_filters_and_selects_each_dialogue(place, run, monkeypatch):
-    page_data = pytest.importorskip("parley.page.page_data")
-    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     given = []
     monkeypatch.setattr("parley.page.serve.browse", lambda *of, **_: given.extend(of))
     query = "select split || '/' || id as id from numbered.acts where act = 'ask'"
@@ -68,10 +60,13 @@ def test_the_page_lists_filters_and_selects_each_dialogue(place, run, monkeypatc
     assert (done.returncode, done.stderr.split()[0], given[1].query) == (0, "3", query)
     assert given[1].ids == ["train/0", "test/0", "test/1"]
     assert run("browse", "numbered", "--where", "select id from numbered.acts").returncode == 2
-    counts = page_data.write_data(given[0][0], place / "data", {})
-    split = counts.filters["split"]
-    named = [[split["labels"][place] for place in values] for values in split["values"]]
-    assert named == [[name] for name, _ in TEXTS]
+    counts = page_data.write_data(given[0][0], place / "data", {"folder": "."})
+    acts = [{row["act"] for row in ROWS if (row["split"], row["id"]) == key} for key in TEXTS]
+    for filter, due in (
+        (counts.filters["split"], [{split} for split, _ in TEXTS]),
+        (counts.more["acts"]["acts.act"], acts),
+    ):
+        assert [{filter["labels"][n] for n in values} for values in filter["values"]] == due
     index = (place / "data" / "index.js").read_text()
     assert all(f'\\"{id}\\"' in index for id in IDS)
 
@@ -98,23 +93,18 @@ def test_labels_are_compared_within_their_split(place, run):
     assert run("labels", "numbered", "acts", "tables/acts-test.csv").returncode == 0
     (place / "without.csv").write_text(wrong.replace("split", "part"))
     assert run("labels", "numbered", "acts", "without.csv").returncode == 2
-    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     query = "select split, count(*) as n from ann join numbered.acts using (split, id, turn) "
     found = json.loads(run("sql", query + "group by 1", "--with", "ann.csv", "--json").stdout)
     assert {row["split"]: row["n"] for row in found} == {"train": 1, "test": 5}
 
 
 def test_labels_and_predictions_stand_beside_their_dialogue_and_are_scored_on_its_id(place, run):
-    user_labels = pytest.importorskip("parley.page.user_labels")
-    from parley.builds.built_folder import open_folder
-    from parley.read.dialogues import dialogues
-
     (place / "ann.csv").write_text("split,id,turn,code\ntest,0,0,plums\ntrain,0,0,rain\n")
     with jsonlines.open(place / "model.jsonl", "w") as file:
         file.write_all(row | {"act": "tell"} for row in ROWS)
     built = open_folder(place / "build" / "numbered")
     own = user_labels.UserLabels(built, [place / "ann.csv", place / "model.jsonl"])
-    beside = {dialogue.id: own.own_labels(dialogue) for dialogue in dialogues(built)}
+    beside = {dialogue.id: own.own_labels(dialogue, ()) for dialogue in dialogues(built)}
     codes = {
         (id, turn): value
         for id, found in beside.items()
@@ -124,7 +114,7 @@ def test_labels_and_predictions_stand_beside_their_dialogue_and_are_scored_on_it
         if line["by"] == "ann: code"
     }
     assert codes == {("test/0", "0"): "plums", ("train/0", "0"): "rain"}
-    wrong = {id for id in beside if "wrong" in own.facets(id).get("model: acts", ())}
+    wrong = {id for id in beside if "wrong" in own.filters(id).get("model: acts", ())}
     assert wrong == {"train/0", "test/0", "test/1"}
 
 

@@ -33,8 +33,6 @@ from parley.page.page_data import write_data
 from parley.page.serve import serving
 from parley.page.site import Description, write_site
 from parley.read.dialogues import dialogues
-from parley.read.filters import filters
-from parley.read.transcript import Facet
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +67,7 @@ class Links(HTMLParser):
 
 
 def test_pages_link_to_site_files_or_the_web_and_may_load_only_site_files(site):
+    assert "/docs/" in (site / "index.html").read_text(encoding="utf-8")  # of the web
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert '<p class="notice">' in text
@@ -95,10 +94,7 @@ def test_pages_link_to_site_files_or_the_web_and_may_load_only_site_files(site):
         assert not [name for _, attrs in tags for name in attrs if name.startswith("on")]
 
 
-# Data ---------------------------------------------------------
-
-
-def test_the_data_hold_every_dialogue_once_and_its_facets(site, sample_build, dataset):
+def test_the_data_hold_every_dialogue_once(site, sample_build, dataset):
     data = site / dataset.name / "data"
     (index,) = called(data / "index.js")
     due = list(dialogues(open_folder(sample_build / dataset.name)))
@@ -116,57 +112,6 @@ def test_the_data_hold_every_dialogue_once_and_its_facets(site, sample_build, da
         assert shown.get("after", []) == [list(fact) for fact in transcript.after]
 
 
-@pytest.mark.parametrize(("values", "shown"), [
-    ([True, False], {"labels": ["no", "yes"]}),
-    (["b", "a", "b"], {"labels": ["b", "a"], "values": [[0], [1], [0]]}),
-    ([["b", "a"], ["a"], []], {"labels": ["a", "b"], "many": True}),
-    ([{"x": "b", "y": "a"}, {"x": "a"}], {"sides": [[0, 1], [0]], "many": False}),
-    ([{"x": ["b", "a"]}, None], {"sides": [[0, 0], []], "many": True}),
-    ([1, 2, 3.5, None], {"values": [[1], [2], [3.5], []]}),
-    ([0.333, None], {"values": [[0.333], []]}), (["all", "all"], None), ([None, None], None),
-    ([f"text {n}" for n in range(50)], None),
-])  # fmt: skip
-def test_values_of_a_filter(values, shown):
-    found = filters([{"name": value} for value in values], {})
-    assert bool(found) == bool(shown)
-    for (made,) in [found] if shown else []:
-        assert made | shown == made
-        assert len(made["values"]) == len(values)
-
-
-@pytest.mark.parametrize(("values", "widens"), [
-    (list(range(100)), False), ([-500, *range(20), 900], True), ([n / 8 for n in range(81)], False),
-    ([0.3, 0.3], False), ([n**4 for n in range(2, 40)], True),
-    ([1, 2, *[5] * 97, 1000], False),  # nearly all are equal
-])  # fmt: skip
-def test_the_bars_of_a_histogram_hold_every_number(values, widens):
-    (made,) = filters([*({"x": value} for value in values), {}], {})
-    scale = made["scale"]
-    bars = [sum(edge <= value for edge in scale["edges"]) for value in values]
-    assert (min(bars), max(bars)) == (scale["first"], scale["last"])
-    assert len(set(bars)) <= 20
-    assert scale["widens"] == widens
-    if widens and values[0] > 0:
-        assert max(map(bars.count, bars)) < len(values) / 2
-    assert scale["whole"] == isinstance(values[0], int)
-
-
-def test_values_keep_the_declared_order_their_phrase_and_one_split_of_the_same_dialogues():
-    found = [{"x": mood, "y": mood} for mood in ("good", "bad", "odd")]
-    told = Facet("it was {} then", "it was not {}", order=("bad", "good"), mean=True)
-    one, other = filters(found, {"x": told})
-    assert one["labels"] == ["bad", "good", "odd"]
-    assert one["ranks"] == [1, 2, None]
-    assert (one["phrase"], other["phrase"]) == (["it was ", " then"], ["y is ", ""])
-    assert (one["without"], other["without"]) == (["it was not ", ""], ["y is not ", ""])
-    places = (["a/x", "b/x"], ["c/x", "a/y", "d/y"], ["c/x"])
-    (made,) = filters([{"split": place} for place in places], {})
-    assert sorted(made["labels"]) == ["a/x", "a/y", "c/x"]
-
-
-# Hostile text -----------------------------------------------------------------------
-
-
 def test_a_card_becomes_text_and_links_to_the_web_or_its_headings():
     more = "[a](//example.org/x)", "[b](other.html)", "[c](#a-1)", "## A", "## A"
     found = Links(to_html("\n\n".join((hostile_dataset.MARKDOWN, *more))))
@@ -176,9 +121,6 @@ def test_a_card_becomes_text_and_links_to_the_web_or_its_headings():
     assert ("h3", {"id": "card-a-1"}) in found.tags
     held = {name for _, attrs in found.tags for name in attrs}
     assert held <= {"href", "rel", "id", "class", "tabindex", "role", "aria-label", "title"}
-
-
-# Pages ------------------------------------------------------------------------
 
 
 def text_of(page):
@@ -239,9 +181,6 @@ def test_the_snippet_loads_the_commit_of_a_valid_note(sample_build, tmp_path, mo
     for said in ("{}", "[", *(json.dumps(good | each) for each in bad)):
         noted.write_text(said)
         assert read_note(built) is None, said
-
-
-# Commands and server ------------------------------------------------------------------------------
 
 
 def read_page(url):
@@ -313,7 +252,6 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
 
 
 def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run, tmp_path, monkeypatch):
-    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("parley.page.serve.browse", None)  # which would not end
     for query, *names in (

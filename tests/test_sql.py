@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from threading import Timer
 
+import duckdb
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,9 +30,6 @@ from parley.read.queries import ids, statement_of, until_interrupted, with_meani
 from parley.read.sql import connect
 from parley.schema.features import item_of, labels_of
 
-duckdb = pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
-
-
 COLUMNS = """select column_name, data_type, comment from duckdb_columns()
     where database_name = ? and table_name = ?"""
 REAL = pytest.param("real_build", marks=pytest.mark.slow)
@@ -46,14 +44,16 @@ def test_a_table_has_the_rows_of_all_splits_with_names_and_meanings(builds, requ
                 built = parley.open(folder / name)
                 splits = built.splits(config)
                 due = [
-                    [*row.values(), each]
+                    [*row.values(), each, place]
                     for each in splits
-                    for row in built.rows_with_names(config, each)
+                    for place, row in enumerate(built.rows_with_names(config, each))
                 ]
                 if not due:
                     continue
                 found = connection.execute(f'from {name}."{config}"')
-                assert [column[0] for column in found.description] == [*declared.features, "split"]
+                assert [column[0] for column in found.description] == [
+                    *declared.features, "split", "place"
+                ]  # fmt: skip
                 assert list(map(list, found.fetchall())) == due, (name, config)
                 kinds = connection.execute(COLUMNS, [name, config]).fetchall()
                 about = {column: (kind, comment) for column, kind, comment in kinds}
@@ -63,21 +63,6 @@ def test_a_table_has_the_rows_of_all_splits_with_names_and_meanings(builds, requ
                 for column, feature in declared.features.items():
                     labels = labels_of(item_of(feature) or feature) or ()
                     assert all(label in about[column][0] for label in labels)
-
-
-def test_a_side_has_its_own_values_and_those_of_its_dialogue(sample_build):
-    rows = parley.open(sample_build / "casino").rows("participants")
-    with parley.connect(sample_build) as connection:
-        query = "select id, side, numbers['points'][1], labels['deal'] from casino.filters"
-        names = ("dialogue_id", "speaker", "points_scored")
-        due = [(*(row[name] for name in names), [("no", "yes")[row["deal"]]]) for row in rows]
-        found = connection.execute(query).fetchall()
-        assert sorted(found) == sorted((str(id), *others) for id, *others in due)
-        none = "from casino.strategies where list_contains(labels, 'no such label')"
-        assert connection.execute(none).fetchall() == []
-        alone = "select count(*), count(distinct id), count(side) from duo.filters"
-        dialogues = len(parley.open(sample_build / "duo").rows("dialogues"))
-        assert connection.execute(alone).fetchone() == (dialogues, dialogues, 0)
 
 
 def test_ids_come_once_in_the_order_of_the_query(sample_build):
@@ -110,8 +95,6 @@ def test_a_connection_changes_no_table_of_a_build_and_installs_nothing(sample_bu
         connection.execute("create temp table mine as from casino.strategies")
         connection.execute("create macro list_transform(a, b) as []")
         connection.execute("create macro read_parquet(a, hive_partitioning := 1) as table select 1")
-        connection.execute("create macro parley_sides(a) as [1]")
-        assert connection.execute("select count(*) > 1 from casino.filters").fetchone() == (True,)
         assert connection.execute("from casino.strategies").fetchall() == due
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
@@ -147,9 +130,6 @@ def test_a_number_without_a_label_is_an_error(sample_build, tmp_path):
     reseal(folder)
     with parley.connect(folder) as connection, pytest.raises(duckdb.Error, match="7"):
         connection.execute("select source from duo.ratings").fetchall()
-
-
-# The command ------------------------------------------------------------------------------
 
 
 ODD = "select '=1+1' as formula, 'a\x1b[2Jb' as \"na\x1bme\", null as nothing, ['ä', null] as list"
@@ -240,11 +220,12 @@ def test_a_table_is_cut_to_the_terminal_but_for_its_names(on_screen, config, wid
 
 
 @pytest.mark.parametrize("width", [80, 100])
-def test_describe_has_each_label_once_and_whole_meanings(on_screen, width):
+def test_describe_has_each_label_and_whole_meanings(on_screen, width):
     config = discover()["casino"].configs["strategies"]
     text = "\n".join(on_screen("describe casino.strategies", width, 8)[0])
-    for label in config.features["labels"][0].names:
-        assert text.count(label) == 1
+    for label, meaning in config.features["labels"][0].meanings.items():
+        assert text.count(f"'{label}'") == text.count(f"{label}: ") == 1
+        assert {*meaning.split()} <= {*text.split()}
     assert {*config.fields[1].meaning.split()} <= {*text.split()}
 
 

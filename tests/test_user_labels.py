@@ -9,9 +9,8 @@ from label_files import KEYS, only, write_file
 
 import parley
 from parley.base.errors import UsageError
+from parley.page import user_labels
 from parley.read.dialogues import dialogues
-
-user_labels = pytest.importorskip("parley.page.user_labels", reason="the extra `site` is missing")
 
 
 def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
@@ -32,6 +31,14 @@ def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
         user_labels.UserLabels(casino, [write_file(tmp_path / "a.csv", lines)], "strategies")
     lines = [{**line, "text": row["text"]} for line, row in zip(lines, rows, strict=True)]
     assert user_labels.UserLabels(casino, [write_file(file, lines)]).paths == [file]
+
+
+def test_labels_of_a_side_are_values_of_the_side(casino, tmp_path):
+    line = {"dialogue_id": 2001, "speaker": "mturk_agent_2", "tone": "warm"}
+    found = user_labels.UserLabels(casino, [write_file(tmp_path / "ann.jsonl", [line])])
+    assert found.filters("2001") == {"ann: tone": {"mturk_agent_2": ["warm"]}}
+    beside = found.own_labels(next(dialogues(casino)), ["mturk_agent_1", "mturk_agent_2"])
+    assert [*beside["sides"]] == ["1"]
 
 
 @pytest.mark.parametrize("wrong", [
@@ -71,7 +78,7 @@ def test_beliefs_stand_beside_their_turns_with_their_calibration(casino, tmp_pat
         assert note.endswith(f": {2 * len(predicted)} tied")
         assert sum(each.count for each in chart.bins) == 2 * len(predicted)
         due = {(str(e["dialogue_id"]), str(e["turn"]) * (at == "turns")) for e in predicted}
-        beside = {each.id: found.own_labels(each)[place] for each in dialogues(casino)}
+        beside = {each.id: found.own_labels(each, ())[place] for each in dialogues(casino)}
         assert {(id, turn) for id, turns in beside.items() for turn in turns} == due
 
 
@@ -92,5 +99,5 @@ def test_a_log_beside_its_dialogues_is_right_or_wrong(
     run("browse", "casino", "--build", casino.path.parent, "--with", log, "--with", again)
     order = [*given.pop().files.order][1:]
     assert order == ["mockllm/model: strategies", f"mockllm/model ({again}): strategies"]
-    beside = [given[1].files.own_labels(each) for each in dialogues(casino)]
+    beside = [given[1].files.own_labels(each, ()) for each in dialogues(casino)]
     assert json.dumps(beside).count('"right: ') == right

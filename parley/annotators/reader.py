@@ -29,7 +29,6 @@ from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
 from parley.read.dialogues import dialogues, id_columns, places
 from parley.read.export.export import cell
-from parley.read.filters import sides_of
 from parley.schema.nodes import show
 from parley.tasks.prediction_formats import ANSWER, UNREADABLE
 
@@ -60,14 +59,8 @@ class Said(NamedTuple):
 class Labels:
     """Labels of people for units of a config, checked, and the dataset's own beside them.
 
-    Attributes:
-        keys: The columns that name a unit, such as (dialogue_id, turn); `split` is the first where
-            splits share keys.
-        annotator: The name of the column of annotators.
-        columns: The compared columns by name.
-        annotators: Person -> unit -> values.
-        files: Person -> the files with the labels.
-        notes: What is not compared, a line each.
+    `keys` are the columns that name a unit, such as (dialogue_id, turn); `split` is the first where
+    splits share keys. `annotators` has person -> unit -> values, `notes` what is not compared.
     """
 
     built: BuiltFolder
@@ -145,7 +138,7 @@ class Labels:
             return dict.fromkeys(self.with_row)
         every, layout = dict(places(self.built)), self.built.dataset.layout
         named = {config for config in every if next(iter(self.built.column_types(config))) == id}
-        named = named or {config for config in every if not layout.is_beside(config)}
+        named = named or {config for config in every if config not in layout.beside}
         units = dict[UnitKey, Said | None]()
         for dialogue in dialogues(self.built):
             # an id has another name in the rows that can be read, as `uuid`
@@ -158,8 +151,7 @@ class Labels:
                     units[dialogue.id, str(number)] = Said(text, turn.speaker, context)
                     said += [] if turn.action else [f"{turn.speaker}: {turn.text}"]
             elif beside == ["speaker"]:
-                sides = sides_of(dialogue.facets) or dialogue.transcript.sides
-                units |= {(dialogue.id, side): None for side in sides}
+                units |= {(dialogue.id, side): None for side in dialogue.transcript.sides}
             else:
                 units[dialogue.id,] = None
         return units

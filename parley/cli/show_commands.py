@@ -1,5 +1,6 @@
 """One build in a terminal or as files: `parley show`, `parley charts` and `parley export`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -110,8 +111,12 @@ def _show_layout(dialogue: Dialogue, origin: str) -> RenderableType:
     """Return a dialogue and its origin to print; ScriptError if transcript.py fails on it."""
     last = f"\n{dialogue.dataset.name}, config {dialogue.config}, from {origin}"
     transcript = dialogue.transcript
-    sides = transcript.sides.items()
-    private = [(f"{name}, {label}", value) for name, facts in sides for label, value in facts]
+    names = dialogue.dataset.layout.speakers
+    private = [
+        (f"{names.get(side, side)}, {label}", value)
+        for side, facts in transcript.sides.items()
+        for label, value in facts
+    ]
     judged = [
         (f"{pool.id}, {grade}, {len(documents)}", ", ".join(documents))
         for card in transcript.judged
@@ -121,7 +126,7 @@ def _show_layout(dialogue: Dialogue, origin: str) -> RenderableType:
     return Group(
         safe(transcript.title, style="bold"),
         labelled([*transcript.before, *private]),
-        Padding(_turns(transcript), (1, 0)),
+        Padding(_turns(transcript, names), (1, 0)),
         *(Padding(_side_by_side(table), (0, 0, 1, 0)) for table in transcript.tables),
         labelled([*transcript.after, *judged]),
         safe(last, style="dim"),
@@ -149,11 +154,11 @@ def _side_by_side(values: Table) -> RenderableType:
     return grid([heads, *rows], *[{}] * len(heads))
 
 
-def _turns(transcript: Transcript) -> RenderableType:
+def _turns(transcript: Transcript, names: Mapping[str, str]) -> RenderableType:
     colours = {s: _COLOURS[n % len(_COLOURS)] for n, s in enumerate(transcript.speakers)}
     rows = (
         (
-            safe(turn.speaker, style=f"bold {colours[turn.speaker]}"),
+            safe(names.get(turn.speaker, turn.speaker), style=f"bold {colours[turn.speaker]}"),
             safe(turn.text, style="italic" if turn.action else ""),
             safe(", ".join(map(_note, turn.notes)), style="dim"),
         )

@@ -1,30 +1,7 @@
 """What a dataset folder's `transcript.py` declares: which rows it lays out, and how.
 
-A dataset folder may hold a `transcript.py` with
-
-    CONFIGS = ("dialogues",)            # the configs it can read, the richest first
-    def transcript(row) -> Transcript   # pure: one row of such a config, as read from Parquet
-
-The first column of these configs is the id of a dialogue. Related rows of other configs come with
-
-    BESIDE = {"dialogue_acts": "dialogue_id"}    # config -> its column that holds this id
-    def transcript(row, beside) -> Transcript   # config -> its rows of the dialogue
-
-Configs that the page offers as CSV, each with its column that holds this id:
-
-    TABLES = {"utterances": "dialogue_id"}
-
-The titles of judged documents come from a folder that the user names (`parley site --catalogue`):
-
-    def titles(folder: Path, ids: set[str]) -> dict[str, str]    # id -> title, of those found
-
-The values to filter by are, without `facets`, the scalars and labels at the top of a row; else
-
-    def facets(row) -> Facets           # and `beside`, with BESIDE; None is no value
-    FACETS = {"points": Facet("got {} points", mean=True)}   # their words, order and meaning
-
-A facet is of the dialogue, or a dict from each side to its values. Without the facets "turns"
-and "utterances", they are the numbers of turns and of utterances.
+docs/adding.md describes its names, but for `titles(folder, ids)`: from a folder that the user names
+(`parley site --catalogue`) it gives the titles of judged documents, id -> title of those found.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -40,34 +17,24 @@ if TYPE_CHECKING:
     from parley.declaration.configs import Config, View
 
 Value = str | int | float
-_OF_FACET = {"phrase": str, "without": str, "order": Sequence, "mean": bool, "column": str}
 
 
 @dataclass(frozen=True)
 class Facet:
-    """The words, the order and the meaning of a facet on the page.
+    """A column that the page filters by, and its words.
 
     Args:
         phrase: What a dialogue or a side with the value {} does: "used {}". It follows "in which",
             or "one side".
         without: What one without it does: "did not use {}".
-        order: The values in their order, if they have one.
-        mean: Whether the page gives mean and median, of the different values of each side. A value
-            of `order` counts as its place, from 1, and the page sorts by it.
-        column: The column of a config whose meaning explains the facet: "strategies.labels".
+        column: The column of a config, "strategies.labels"; a field within it,
+            "dialogues.ratings.empathy"; or a config, "utterances", for the number of its rows.
     """
 
     phrase: str = ""
     without: str = ""
     _: KW_ONLY
-    order: Sequence[Value] = ()
-    mean: bool = False
-    column: str = ""
-
-    @property
-    def ranks(self) -> dict[Value, int]:
-        """The values that count as numbers, each with its place in the order."""
-        return {value: n for n, value in enumerate(self.order, 1)} if self.mean else {}
+    column: str
 
 
 @dataclass(frozen=True)
@@ -77,19 +44,11 @@ class Layout:
     configs: Sequence[str]
     beside: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[str, Facet] = field(default_factory=dict)  # FACETS
+    facets: Mapping[str, Facet] = field(default_factory=dict)
+    speakers: Mapping[str, str] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
     transcript: Callable[..., object] | None = None
-    facets: Callable[..., object] | None = None
     titles: Callable[[Path, set[str]], Mapping[str, str]] | None = None
-
-    def is_beside(self, config: str) -> bool:
-        """Tell whether the rows of a config stand beside dialogues of other configs."""
-        return config in self.beside
-
-    @property
-    def id_columns(self) -> set[str]:
-        """The columns by which `beside` and `tables` name dialogues."""
-        return {*self.beside.values(), *self.tables.values()}
 
 
 def layout_of(
@@ -102,13 +61,12 @@ def layout_of(
 
     def facet(value: Any) -> None:
         if not isinstance(value, Facet):
-            raise ValueError('a Facet, such as Facet("got {} points")')
-        for name, kind in _OF_FACET.items():
-            of = getattr(value, name)
-            if not isinstance(of, kind) or (kind is Sequence and isinstance(of, str)):
-                raise ValueError(f"a {kind.__name__} as its `{name}`")
-        if value.column not in ("", *meanings):
-            raise ValueError("CONFIG.COLUMN as its `column`")
+            raise ValueError('a Facet, such as Facet("got {} points", column="sides.points")')
+        for name, of in vars(value).items():
+            if not isinstance(of, str):
+                raise ValueError(f"a str as its `{name}`")
+        if value.column not in (*configs, *meanings) or "[" in value.column:
+            raise ValueError("CONFIG or CONFIG.COLUMN as its `column`")
         if any(phrase.count("{}") != 1 for phrase in (value.phrase, value.without) if phrase):
             raise ValueError("{} once in a phrase, where the value stands")
 
@@ -118,8 +76,8 @@ def layout_of(
         "BESIDE?": columns,
         "TABLES?": columns,
     }
-    shape |= {"FACETS?": {str: facet}, "transcript": _function, "facets?": _function}
-    shape |= {"titles?": _function}
+    shape |= {"FACETS?": {str: facet}, "SPEAKERS?": {str: str}, "transcript": _function}
+    shape |= {"SAID?": dict.fromkeys(columns, str), "titles?": _function}
     names = [name.removesuffix("?") for name in shape]
     told = {name: value for name, value in vars(module).items() if name in names}
     if isinstance(order := told.get("CONFIGS"), tuple):
@@ -127,8 +85,7 @@ def layout_of(
     found = [replace(each, place=each.place.lstrip(".")) for each in problems(told, shape)]
     if found:
         raise ScriptError(str(module.__file__), *found, remedy="docs/adding.md shows one.")
-    given = {"words" if name == "FACETS" else name.lower(): of for name, of in told.items()}
-    return Layout(**given)
+    return Layout(**{name.lower(): value for name, value in told.items()})
 
 
 def _function(value: Any) -> None:

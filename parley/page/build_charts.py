@@ -11,18 +11,27 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
-from parley.base.errors import MissingSplitError, ScriptError
+from parley.base.errors import MissingSplitError
 from parley.base.replace import replacing
 from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.layout import Facet
 from parley.declaration.measured import measured
 from parley.read.charts import Bar, Bars, Chart, Where
+from parley.read.columns import NOBODY, Asked, Pairs, Values, asked, speakers_in
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import note_sample
-from parley.read.filters import DIFFERS, MOST_SIDES, filters, sides_of
+from parley.read.filters import (
+    DIFFERS,
+    MOST_SIDES,
+    SOME,
+    SPLIT,
+    OwnValues,
+    filter_of,
+    filter_of_column,
+    pairs_of,
+)
 from parley.read.svg import shown, svg
-from parley.read.transcript import Facets
 from parley.schema.nodes import show
 from parley.tasks.task import MEASURED
 
@@ -34,36 +43,43 @@ _LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be n
 class Counts:
     """The filters of a build's dialogues and the counts for its charts.
 
-    `order` has the values of more facets in their order, as `transcript.py` has it.
+    `order` has the filters of files of one's own, each with its values in their order.
     """
 
     def __init__(self, built: BuiltFolder, order: Order | None = None) -> None:
-        self.built, self._order = built, order or {}
-        self._facets: list[Facets] = []
+        self.built, self._order, self.columns = built, order or {}, asked(built.dataset)
+        self._speakers = speakers_in(built, self.columns)
+        self._ids: list[str] = []
+        self._splits: list[Pairs] = []
+        self._sides: list[dict[str, int]] = []
+        self._own: list[OwnValues] = []
         self._kinds: list[str] = []  # "dialogues", or the config of a row that is no dialogue
         self._numbers: Counter[str] = Counter()  # of each kind, of sides, utterances and actions
         # kind of note -> text -> the dialogue and the number of each turn with it
         self._labels: dict[str, dict[str, set[tuple[int, int]]]] = {}
 
-    def add(self, dialogue: Dialogue, beside: Facets | None = None) -> None:
-        """Add a dialogue, or a row of a config beside the dialogues, with more facets of it.
+    def sides(self, dialogue: Dialogue) -> dict[str, int]:
+        """Return the number of each side: those that the transcript names, then those of rows."""
+        names = (*dialogue.transcript.sides, *self._speakers.get(dialogue.id, ()))
+        return {side: number for number, side in enumerate(dict.fromkeys(names))}
 
-        ScriptError for more sides than the page can tell apart.
-        """
-        facets = {**(beside or {}), **dialogue.facets}
-        if (sides := len(sides_of(facets))) > MOST_SIDES:
-            where = f"{dialogue.dataset.name}/transcript.py: facets of {dialogue.id!r:.60}"
-            what = f"{where}: expected at most {MOST_SIDES} sides, found {sides}"
-            raise ScriptError(what, remedy="Give the values in lists, without the names of sides.")
-        is_beside = dialogue.dataset.layout.is_beside(dialogue.config)
+    def add(self, dialogue: Dialogue, own: OwnValues | None = None) -> None:
+        """Add a dialogue, or a row of a config beside the dialogues, with values of one's own."""
+        layout = dialogue.dataset.layout
+        is_beside, is_alone = dialogue.config in layout.beside, len(layout.configs) == 1
         for number, turn in enumerate([] if is_beside else dialogue.transcript.turns):
             self._numbers["deal actions" if turn.action else "utterances"] += 1
             for note in turn.notes:
                 turns = self._labels.setdefault(note.kind, {}).setdefault(note.text, set())
-                turns.add((len(self._facets), number))
-        self._facets.append(facets)
+                turns.add((len(self._ids), number))
+        self._ids.append(dialogue.id)
+        self._splits.append(
+            [(NOBODY, s if is_alone else f"{config}/{s}") for config, s in dialogue.places]
+        )
+        self._sides.append(self.sides(dialogue))
+        self._own.append(own or {})
         self._kinds.append(dialogue.config if is_beside else "dialogues")
-        self._numbers.update({self._kinds[-1]: 1, "sides": sides})
+        self._numbers.update({self._kinds[-1]: 1, "sides": len(self._sides[-1])})
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -74,17 +90,38 @@ class Counts:
 
     @cached_property
     def filters(self) -> dict[str, dict[str, Any]]:
-        """The filters of the dialogues by their names."""
-        dataset = self.built.dataset
-        declared = {name: Facet(order=values) for name, values in self._order.items()}
-        if DIFFERS in declared:
-            declared[DIFFERS] = Facet("{}", "there is no “{}”", order=self._order[DIFFERS])
-        declared |= dataset.layout.words
-        found = {filter["name"]: filter for filter in filters(self._facets, declared)}
-        for name, filter in found.items():
-            column = declared.get(name, Facet()).column
-            filter["meaning"] = dataset.meanings.get(column, "").replace("`", "")
-        return dict(sorted(found.items(), key=lambda item: item[0] not in self._order))
+        """The filters that stand first: of files of one's own, of splits, and those of FACETS."""
+        named = [column for column in self.columns if column.name != column.words.column]
+        own = {}
+        for name, order in self._order.items():
+            pairs = [
+                pairs_of(of.get(name, ()), sides)
+                for of, sides in zip(self._own, self._sides, strict=True)
+            ]
+            words = Facet("{}", "there is no “{}”", column="") if name == DIFFERS else None
+            most = None if order else max(SOME, len(pairs) // 2)
+            own[name] = filter_of(name, pairs, words, order=order, most=most)
+        found = {**own, SPLIT: filter_of(SPLIT, self._splits), **self._of(named)}
+        return {name: filter for name, filter in found.items() if filter}
+
+    @cached_property
+    def more(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """Config -> the filters of its other columns."""
+        others = [column for column in self.columns if column.name == column.words.column]
+        configs = dict.fromkeys(column.config for column in others)
+        found = {c: self._of([each for each in others if each.config == c]) for c in configs}
+        return {config: filters for config, filters in found.items() if filters}
+
+    def _of(self, columns: Sequence[Asked]) -> dict[str, dict[str, Any]]:
+        """Return the filters of columns; with more sides than bits, they are of the dialogue."""
+        many = any(len(sides) > MOST_SIDES for sides in self._sides)
+        counted = [kind == "dialogues" for kind in self._kinds]
+        values = Values(self.built, self._ids, self._sides, counted)
+        found = {}
+        for column in columns:
+            asked_of = replace(column, is_of_side=column.is_of_side and not many)
+            found[column.name] = filter_of_column(asked_of, values.of(asked_of), self.built.dataset)
+        return {name: filter for name, filter in found.items() if filter}
 
     def charts(self) -> dict[str, Chart]:
         """Return the charts by the names of their files; ScriptError if charts.py fails."""

@@ -1,11 +1,14 @@
 """The dialogues as scripts for the page: an index for list, filters and addresses, then parts.
 
 A page opened from disk may run scripts but read no files. So each script passes one JSON text to
-the page: `parley.index("…")`, `parley.part(0, "…")` or `parley.table("utterances", "…")`. The parts
-hold the text of the dialogues. The tables are configs as CSV, loaded only when a user saves one.
+the page: `parley.index("…")`, `parley.part(0, "…")`, `parley.columns("participants", "…")`,
+`parley.table("utterances", "…")` or `parley.views("…")`. The parts hold the text of the dialogues.
+The others are loaded when a user needs them: the filters by more columns of a config, configs as
+CSV, and the SQL that makes tables of the Parquet files.
 """
 
 import json
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,10 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from parley.base.errors import UsageError
 from parley.builds.built_folder import BuiltFolder
 from parley.page.build_charts import Counts
+from parley.read.columns import counted_by, id_of, is_of_one
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import csv_lines, explained
+from parley.read.queries import text
+from parley.read.sql import view_of
 from parley.read.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
 OnDialogues = Callable[[str, int], None]
 """Takes the name of a dataset and the number of its dialogues that are written."""
 _FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads soon
+_APOSTROPHES = str.maketrans(dict.fromkeys("’‘´", "'"))  # one sign in a search
 _OPENING = 140  # characters of the first utterance in the list, at most
 # What the page knows of each dialogue before it loads its text, in their order
 _LISTS = ("ids", "titles", "entries", "openings", "place", "language", "utterances")
@@ -61,15 +69,18 @@ def write_data(
     folder.mkdir()
     dataset, files = built.dataset, selection.files
     citation = dataset.builder.CITATION.strip()
-    counts, listed, judged = Counts(built, files.order if files else {}), [], set[str]()
+    counts, listed = Counts(built, files.order if files else {}), []
+    judged, signs = set[str](), set[str]()
     parts = _PartScripts(folder, lambda written: on_dialogues(dataset.name, written))
     for dialogue in _selected(built, selection.ids):
         id = dialogue.id
-        own = files.own_labels(dialogue) if files else {}
-        counts.add(dialogue, files.facets(id) if files else {})
+        sides = counts.sides(dialogue)
+        own = files.own_labels(dialogue, [*sides]) if files else {}
+        counts.add(dialogue, files.filters(id) if files else {})
+        signs.update(*(turn.text for turn in dialogue.transcript.turns))
         listed.append(_listed(dialogue, files.differing(id) if files else 0))
         judged.update(_judged(dialogue.transcript))
-        parts.add(_laid_out(dialogue.transcript) | ({"own": own} if own else {}))
+        parts.add(_laid_out(dialogue.transcript, sides) | ({"own": own} if own else {}))
     parts.write()
     lists = {name: [values[place] for values in listed] for place, name in enumerate(_LISTS)}
     places, lists["place"] = _numbered(lists["place"])
@@ -85,7 +96,24 @@ def write_data(
         "parts": parts.first,
         "tables": _write_tables(built, folder),
         **lists,
-        "filters": [*map(_flattened, counts.filters.values())],
+        "filters": _packed(counts.filters.values()),
+        "more": [
+            {"config": config, "about": dataset.configs[config].description, "names": [*filters]}
+            for config, filters in counts.more.items()
+        ],
+        "configs": {
+            name: {"id": id, "counts": counted_by(dataset, name), "one": is_of_one(dataset, name)}
+            for name in dataset.configs
+            if (id := id_of(dataset, name)) and built.splits(name)
+        },
+        "speakers": dataset.layout.speakers,
+        "said": [
+            {"config": config, "text": said, "list": isinstance(of.get(said), list)}
+            for config, said in dataset.layout.said.items()
+            if (of := dataset.configs[config].features) and built.splits(config)
+            if "\0" not in signs  # where DuckDB's nfc_normalize ends a text
+        ],
+        "folded": _folded(signs),
         "documents": documents,
         "where": selection.query,
         "own": [*files.order] if files else [],
@@ -93,6 +121,16 @@ def write_data(
         "load": orjson.Fragment(json.dumps(load)),  # a path may be invalid Unicode
     }
     write_script(folder / "index.js", "parley.index(", orjson.dumps(content))
+    for config, filters in counts.more.items():
+        call = f"parley.columns({json.dumps(config)}, "
+        content = _packed(filters.values())
+        write_script(folder / f"columns-{config}.js", call, orjson.dumps(content))
+    place = Path(str(load["folder"]))
+    try:
+        views = {c: view_of(built, c, place) for c in dataset.configs if built.splits(c)}
+    except UsageError:  # a path that DuckDB cannot open
+        views = {}
+    write_script(folder / "views.js", "parley.views(", json.dumps(views).encode())
     return counts
 
 
@@ -102,14 +140,39 @@ def _numbered(values: Sequence[Any]) -> tuple[list[Any], list[int]]:
     return different, [different.index(value) for value in values]
 
 
-def _flattened(filter: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a filter whose values stand in one list, with the number of those of each dialogue.
+def _packed(filters: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return filters whose values stand in one list, with the number of those of each dialogue.
 
-    A browser reads that faster than a list for each.
+    A browser reads that faster than a list for each. Equal lists of such numbers and of sides
+    stand once in `lists`, and filters have their places.
     """
-    lists = {name: filter[name] for name in ("values", "sides") if name in filter}
-    made = {name: [*chain.from_iterable(values)] for name, values in lists.items()}
-    return {**filter, **made, "lengths": [*map(len, filter["values"])]}
+    places: dict[tuple[int, ...], int] = {}
+    packed = []
+    for filter in filters:
+        made = {**filter, "values": [*chain.from_iterable(filter["values"])]}
+        once = {"lengths": tuple(map(len, filter["values"]))}
+        if "sides" in filter:
+            once["sides"] = tuple(chain.from_iterable(filter["sides"]))
+        for name, numbers in once.items():
+            made[name] = places.setdefault(numbers, len(places))
+        packed.append(made)
+    return {"filters": packed, "lists": [*places]}
+
+
+def _folded(signs: Iterable[str]) -> str:
+    """Return the SQL of a text {} as the search of the page reads it, with the signs of a build."""
+    normal, sql, single = unicodedata.normalize, "{}", dict[str, str]()
+    for sign in sorted(signs):
+        form = normal("NFKC", sign.translate(_APOSTROPHES))
+        if form == normal("NFC", sign):
+            continue
+        if len(form) == 1:
+            single[sign] = form
+        else:
+            sql = f"replace({sql}, {text(sign)}, {text(form)})"
+    if single:
+        sql = f"translate({sql}, {text(''.join(single))}, {text(''.join(single.values()))})"
+    return f"lower(nfc_normalize({sql}))"
 
 
 def _selected(built: BuiltFolder, ids: list[str] | None) -> Iterable[Dialogue]:
@@ -181,7 +244,7 @@ def _place(built: BuiltFolder, config: str, split: str) -> dict[str, Any]:
     """Return what the page knows of a config and split: its rows, and the column of their ids."""
     layout, ids = built.dataset.layout, [*built.ids(config, split)]
     column = next(iter(built.column_types(config)))
-    is_beside = layout.is_beside(config)
+    is_beside = config in layout.beside  # dialogues of other configs
     of_turns = next(iter(layout.tables.values()), column)
     return {
         "config": config,
@@ -208,17 +271,18 @@ def _write_tables(built: BuiltFolder, folder: Path) -> list[str]:
     return configs
 
 
-def _laid_out(transcript: Transcript) -> dict[str, Any]:
+def _laid_out(transcript: Transcript, sides: Iterable[str]) -> dict[str, Any]:
     """Return the non-empty fields of a transcript, without its title."""
-    speakers = {speaker: number for number, speaker in enumerate(transcript.speakers)}
+    names = dict.fromkeys((*sides, *transcript.speakers))
+    speakers = {speaker: number for number, speaker in enumerate(names)}
     parts = {
         "speakers": list(speakers),
         "before": transcript.before,
-        "sides": list(transcript.sides.items()),
+        "sides": [(side, transcript.sides.get(side, [])) for side in sides],
         "turns": [
             {"speaker": speakers[turn.speaker], "text": turn.text}
             | ({"notes": turn.notes} if turn.notes else {})
-            | ({"action": True, "terms": turn.terms} if turn.action else {})
+            | ({"action": True} if turn.action else {})
             for turn in transcript.turns
         ],
         "after": transcript.after,

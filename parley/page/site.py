@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from parley.builds.provenance import CARD
 from parley.builds.publication_note import PublicationNote, read_note
 from parley.page.markdown import first_paragraph, sections, to_html
 from parley.page.page_data import ALL, OnDialogues, Selection, write_data
+from parley.read.charts import Bars
+from parley.read.dialogues import dialogues
 from parley.read.svg import ABOUT, STYLE, is_broad, shown, svg, table
 
 _HERE = Path(__file__).parent
@@ -109,15 +112,21 @@ class Site:
         data.parent.mkdir()
         counts = write_data(dataset.built, data, dataset.load, on_dialogues, self._selection)
         self._counts[name] = counts.numbers
-        files = self._selection.files
+        charts, ids, files = counts.charts(), self._selection.ids, self._selection.files
+        asked = counts.filters.keys() - {"split"}  # which tells least
+        pictures = [it for it in charts.items() if isinstance(it[1], Bars) and it[1].of in asked]
+        first = next((d for d in dialogues(dataset.built) if not ids or d.id == ids[0]), None)
         about = {"dataset": dataset, "counts": counts, "root": "../", "files": files}
+        about |= {"charts": charts, "pictures": pictures[:4], "first": first}
         for page in ("index.html", "dialogues.html"):
             text = self._pages.get_template(f"dataset-{page}").render(about)
             (site / name / page).write_text(text, encoding="utf-8")
 
     def write_front(self, site: Path) -> None:
         """Write the first page and the README, with the counts of the datasets written so far."""
-        about = {"datasets": list(self.datasets.values()), "counts": self._counts, "root": ""}
+        datasets, links = list(self.datasets.values()), metadata("parley-datasets")
+        urls = dict(link.split(", ") for link in links.get_all("Project-URL", []))
+        about = {"datasets": datasets, "counts": self._counts, "root": "", "urls": urls}
         for page in ("index.html", "README.md"):
             write_whole(site / page, self._pages.get_template(page).render(about))
 
@@ -203,12 +212,13 @@ class Description:
 
     @property
     def load(self) -> dict[str, Any]:
-        """The path and revision for `load_dataset`, and the command of export."""
+        """The path and revision for `load_dataset`, the folder for SQL, the command of export."""
         more = ("csv", "--ids", "ids.txt")
         export = typed("export", self.name, Path(self.path).parent, *more).strip("`")
-        place: dict[str, Any] = {"path": self.path, "revision": None}
+        place: dict[str, Any] = {"path": self.path, "revision": None, "folder": self.path}
         if self.published:
             place = {"path": self.published.repo, "revision": self.published.commit}
+            place["folder"] = f"copy/{self.name}"
         elif self.first:
             place["first"] = self.first
         return place | {"export": export}

@@ -26,8 +26,7 @@ from parley.builds.built_folder import BuiltFolder
 from parley.read.charts import Calibration
 from parley.read.dialogues import Dialogue
 from parley.read.export.export import cell
-from parley.read.filters import DIFFERS, sides_of
-from parley.read.transcript import Facets
+from parley.read.filters import DIFFERS, OwnValues
 from parley.scoring.gold import load_gold, running
 from parley.scoring.metrics import Epoch, TaskRows
 from parley.scoring.predictions import read
@@ -49,13 +48,8 @@ class UserLabels:
     The values of each person are filters, and so are the differences of two, or of one from the
     dataset. A prediction is right or wrong as its task has it. `kind` says what JSON Lines are: a
     task, or `LABELS`; "" for what their fields say. Errors as `read_labels`; UsageError, too, if
-    the fields are those of several tasks.
-
-    Attributes:
-        notes: A line for each file or group of files.
-        tables: The tables of their agreement: a title, headings, and rows.
-        charts: The calibration of predicted probabilities.
-        paths: The files of labels.
+    the fields are those of several tasks. `notes` has a line for each file or group of files,
+    `tables` their agreement: a title, headings, and rows; `paths` are the files of labels.
     """
 
     def __init__(self, built: BuiltFolder, files: Sequence[Path], kind: str = "") -> None:
@@ -69,7 +63,9 @@ class UserLabels:
         self._beside: dict[str, dict[UnitKey, dict[str, Line]]] = defaultdict(
             lambda: defaultdict(dict)
         )
-        self._facets: dict[str, dict[str, dict[str, None]]] = defaultdict(dict)
+        self._values: dict[str, dict[str, dict[str, list[str]]]] = defaultdict(  # dialogue ->
+            lambda: defaultdict(lambda: defaultdict(list))  # filter -> side, or "" -> values
+        )
         self._differing: dict[str, set[UnitKey]] = defaultdict(set)
         for file in dict.fromkeys(files):
             if predicted := _predictions(built, file, kind):
@@ -87,10 +83,9 @@ class UserLabels:
             self.notes += labels.notes
             self.tables += found.tables()
 
-    def own_labels(self, dialogue: Dialogue) -> dict[str, Any]:
+    def own_labels(self, dialogue: Dialogue, sides: Sequence[str]) -> dict[str, Any]:
         """Return what to show beside a dialogue: of turns and sides by number, and of the rest."""
         found: dict[str, Any] = {}
-        sides = [*(sides_of(dialogue.facets) or dialogue.transcript.sides)]
         for (kind, part), lines in self._beside.get(dialogue.id, {}).items():
             number = str(sides.index(part)) if kind == "sides" else part
             if kind == "turns" and int(number) == len(dialogue.transcript.turns):
@@ -101,7 +96,7 @@ class UserLabels:
     @property
     def order(self) -> dict[str, Sequence[str]]:
         """The filters, each with its values in their order, none for texts without one."""
-        differing = {label for facets in self._facets.values() for label in facets.get(DIFFERS, ())}
+        differing = set(chain.from_iterable(of[DIFFERS][""] for of in self._values.values()))
         return {DIFFERS: sorted(differing), **self._order}
 
     @property
@@ -112,10 +107,10 @@ class UserLabels:
         names.pop(DIFFERS, None)
         return sorted(names, key=lambda name: name.startswith(f"{GOLD}: "))
 
-    def facets(self, id: str) -> Facets:
+    def filters(self, id: str) -> OwnValues:
         """Return the values of the filters of a dialogue."""
-        facets = {DIFFERS: {}, **self._facets.get(id, {})}
-        return {name: [*values] for name, values in facets.items() if values}
+        found = self._values.get(id, {})
+        return {name: values.get("", values) for name, values in found.items()}
 
     def differing(self, id: str) -> int:
         """Return how many turns, sides or rows of a dialogue differ."""
@@ -144,8 +139,9 @@ class UserLabels:
     def _add_differences(self, labels: Labels, units: Iterable[UnitKey]) -> None:
         """Add where the annotators differ, and where each differs from the dataset."""
         annotators, everyone = [*labels.annotators], labels.everyone
-        among = {"annotators differ" if annotators[2:] else " ≠ ".join(annotators): annotators}
-        among |= {f"{person} ≠ {GOLD}": [person, GOLD] for person in annotators}
+        names = "annotators" if annotators[2:] else " and ".join(annotators)
+        among = {f"{names} differ": annotators}
+        among |= {f"{person} and {GOLD} differ": [person, GOLD] for person in annotators}
         for (names, those), name in product(among.items(), labels.columns):
             for unit in units:
                 values = {everyone[person].get(unit, {}).get(name) for person in those} - {None}
@@ -177,7 +173,8 @@ class UserLabels:
         line["texts"] += texts
         line["differing"] += differing
         if values:
-            self._facets[unit[0]].setdefault(name, {}).update(dict.fromkeys(values))
+            side = unit[-1] if place == "sides" and name != DIFFERS else ""
+            self._values[unit[0]][name][side] += values
 
     def _differs(self, keys: UnitKey, unit: UnitKey, what: str, labels: Iterable[str] = ()) -> None:
         """Add that a unit differs, in these labels if they are known."""

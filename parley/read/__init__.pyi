@@ -4,7 +4,6 @@ from .charts import Heatmap as Heatmap
 from .export.convokit import convokit as convokit
 from .export.convokit import write_corpus as write_corpus
 from .transcript import Facet as Facet
-from .transcript import Facets as Facets
 from .transcript import Fact as Fact
 from .transcript import Judged as Judged
 from .transcript import Note as Note

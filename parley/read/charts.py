@@ -1,10 +1,7 @@
 """The kinds of chart, which a dataset folder's `charts.py` returns for a build.
 
 The page about a dataset shows them and `parley charts` writes them as SVG. Every dataset has
-charts of lengths, labels, filters and documented scores. A dataset folder may hold a `charts.py`:
-
-    CHARTS = {"satisfaction-by-points": satisfaction}   # name of its file -> function
-    def satisfaction(data: Data) -> Chart               # pure: from the rows of a build
+charts of lengths, labels, filters and documented scores; docs/adding.md shows a `charts.py`.
 """
 
 from collections.abc import Mapping
@@ -78,12 +75,7 @@ class Heatmap:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The share of right answers by their probability, beside the line where both are equal.
-
-    Args:
-        title: A heading.
-        bins: The answers by probability.
-    """
+    """The share of right answers by their probability, beside the line where both are equal."""
 
     title: str
     bins: list[Bin]

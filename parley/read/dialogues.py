@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 from parley.base.errors import OutputError, Problem, UsageError, few
 from parley.base.numbers import is_number
 from parley.base.strict_json import is_unicode
-from parley.base.values import without_numpy
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.frozen import frozen
-from parley.declaration.layout import Value
 from parley.declaration.registry import Dataset
-from parley.read.transcript import Facets, Transcript
-from parley.schema.features import arrow_schema, item_of, labels_of
-from parley.schema.nodes import Node, new_name
+from parley.read.transcript import Transcript
+from parley.schema.features import arrow_schema
+from parley.schema.nodes import new_name
 from parley.schema.shapes import Checked, Wrapper, parse
 
 if TYPE_CHECKING:  # reading a build must not import it
@@ -28,8 +26,6 @@ Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
 Id = str | int
 Place = tuple[str, str]  # a config and a split
-
-_LARGEST = 1e100  # a number of a facet: the ends of a histogram are larger, and must be finite
 
 
 @dataclass(frozen=True)
@@ -58,42 +54,19 @@ class Dialogue:
     def transcript(self) -> Transcript:
         """The dialogue laid out; fields as facts if there is no `transcript.py`; or ScriptError."""
         if function := self.dataset.layout.transcript:
-            laid_out: Transcript = self._call(function, _TRANSCRIPT)
+            laid_out = self._laid_out(function)
         else:
             fields = [(column, "\n".join(_lines(value))) for column, value in self.row.items()]
             laid_out = Transcript(f"{self.config} {self.id}", before=fields)
         return replace(laid_out, language=laid_out.language or self.dataset.language)
 
-    @property
-    def facets(self) -> Facets:
-        """The values to filter by: splits, facets or the row's own, lengths; or ScriptError."""
-        layout = self.dataset.layout
-        one = len(layout.configs) == 1
-        splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}
-        facets: Facets = self._call(layout.facets or self._of_row, _FACETS, "facets")
-        facets = splits | facets
-        if layout.transcript:
-            turns = self.transcript.turns
-            facets.setdefault("turns", len(turns))
-            facets.setdefault("utterances", sum(1 for turn in turns if not turn.action))
-        return facets
-
-    def _of_row(self, row: Row, *_: Beside) -> Facets:
-        """Return the scalars and labels of the row."""
-        features = self.dataset.configs[self.config].features
-        (_id, *columns) = row  # the id tells every row apart
-        values = {column: _plain(row[column], features.get(column)) for column in columns}
-        return {column: value for column, value in values.items() if value is not None}
-
-    def _call(self, function: Callable[..., Any], form: Node, name: str = "") -> Any:
-        """Return what a function of `transcript.py` makes of the row and the related rows."""
-        file = f"{self.dataset.name}.py" if function == self._of_row else "transcript.py"
-        with self.dataset.running(file, "this row", self._odd):
+    def _laid_out(self, function: Callable[..., Any]) -> Transcript:
+        """Return what `transcript` makes of the row and the related rows."""
+        with self.dataset.running("transcript.py", "this row", self._odd):
             result = function(self.row, self.beside) if self.beside else function(self.row)
-            result = without_numpy(result)
-            if not form.fits(result):
-                raise TypeError(str(next(form.problems(result, name))).lstrip("."))
-        return result
+            if not _TRANSCRIPT.fits(result):
+                raise TypeError(str(next(_TRANSCRIPT.problems(result))).lstrip("."))
+        return result  # type: ignore[no-any-return]
 
     def _odd(self) -> list[Problem]:
         """Return where the row or related rows break the schema; else its null fields."""
@@ -132,15 +105,9 @@ def _check_keys(value: dict[str, Any]) -> None:
         raise ValueError(f"an object whose keys are {_UNICODE}")
 
 
-def _check_number(value: float) -> None:
-    """Raise ValueError for a number that cannot stand on an axis."""
-    if not (is_number(value) and abs(value) <= _LARGEST):
-        raise ValueError(f"an integer of 64 bits or a float up to {_LARGEST:g}")
-
-
-_VALUE = (_check_text, bool, Checked((int, float), _check_number))
-_VALUES = (_VALUE, [_VALUE], None)
-_FACETS = parse(Checked({str: (*_VALUES, Checked({str: _VALUES}, _check_keys))}, _check_keys))
+def _check_number(value: int) -> None:
+    if not is_number(value):
+        raise ValueError("an integer of 64 bits")
 
 
 class _Instance(Wrapper):
@@ -197,24 +164,6 @@ def _shape(hint: Any) -> Any:
 _TRANSCRIPT = parse(_shape(Transcript))
 
 
-def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
-    """Return a scalar, or the name of a label or of each label of a list; None for the rest."""
-    names = labels_of(item_of(feature) or feature)
-    if isinstance(value, list):
-        return [_label(names, item) for item in value] if names else None
-    if names and value is not None:
-        return _label(names, value)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return value if isinstance(value, str | int | float) else None
-
-
-def _label(names: list[str], value: Any) -> str:
-    if type(value) is int and 0 <= value < len(names):
-        return names[value]
-    raise ValueError(f"expected the number of one of {len(names)} labels, found {value!r:.60}")
-
-
 def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
     """Yield every readable dialogue once, from the first of `CONFIGS` (or all configs) that has it.
 
@@ -268,8 +217,9 @@ def places(folder: "BuiltFolder | Sources") -> list[tuple[str, str]]:
 
 def id_columns(folder: BuiltFolder) -> set[str]:
     """Return the columns that have the ids of dialogues, in any config."""
+    layout = folder.dataset.layout
     first = {next(iter(folder.column_types(config))) for config, _ in places(folder)}
-    return first | folder.dataset.layout.id_columns
+    return first.union(layout.beside.values(), layout.tables.values())
 
 
 def _as_id(value: Any, dataset: Dataset, place: Place, number: int, column: str = "") -> Id:

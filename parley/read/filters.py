@@ -1,4 +1,4 @@
-"""Filters of the dialogues: each the labels or numbers of one property."""
+"""Filters of the dialogues: each the labels or numbers of one column."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -7,84 +7,92 @@ from decimal import Decimal
 from typing import Any
 
 from parley.declaration.layout import Facet, Value
-from parley.read.transcript import Facets
+from parley.declaration.registry import Dataset
+from parley.read.columns import FLAG, NOBODY, SPEAKER, TEXT, Asked, Pairs, id_of
 
 DIFFERS = "differs"  # the filter of what differs in files of one's own
+SPLIT = "split"
 MOST_SIDES = 30  # the page holds the sides of a dialogue as the bits of a number
 _BINS = 10  # approximate number of bars of a histogram
-_SOME = 20  # with more different texts there is no filter, unless dialogues share them
+SOME = 20  # with more different texts there is no filter, unless the column declares them
 # Bars widen if one holds more than this share, and the last number is this many times the first
 _SKEWED, _WIDE = 0.5, 50
+_YES_NO = ("yes", "no")
 
-Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its side, or -1 for none
+OwnValues = dict[str, list[str] | dict[str, list[str]]]
+"""The values of files of one's own: filter -> values of a dialogue, or side -> values."""
 
 
-def filters(facets_of: Sequence[Facets], declared: Mapping[str, Facet]) -> list[dict[str, Any]]:
-    """Return the filters.
+def filter_of_column(column: Asked, pairs: list[Pairs], dataset: Dataset) -> dict[str, Any]:
+    """Return the filter of a column, {} for none, as `filter_of` does, with what SQL needs."""
+    names = [*getattr(column.feature, "names", _YES_NO if column.kind == FLAG else ())]
+    if column.kind == FLAG:
+        pairs = [[(side, "yes" if value else "no") for side, value in each] for each in pairs]
+    is_named = column.name != column.words.column
+    most = None if column.is_closed or column.kind != TEXT or is_named else SOME
+    found = filter_of(column.name, pairs, column.words, order=names, most=most)
+    if found and getattr(column.feature, "is_ordered", False):
+        found["ranks"] = [names.index(label) + 1 for label in found["labels"]]
+    if found:
+        rows = f"the number of its rows in {column.config}"
+        found["meaning"] = dataset.meanings.get(column.words.column, rows).replace("`", "")
+        if told := getattr(column.feature, "meanings", {}):
+            found["meanings"] = [told.get(label, "") for label in found["labels"]]
+        keys = (id_of(dataset, column.config), *([SPEAKER] if column.is_of_side else []))
+        found["column"] = {
+            "config": column.config, "path": column.path, "kind": column.kind,
+            "list": column.is_list, "one": dataset.configs[column.config].keys == keys,
+        }  # fmt: skip
+    return found
 
-    A property has no filter if all dialogues have its one value, or if its values are unordered
-    texts that few dialogues share; the number of utterances has none if it is that of turns.
-    `declared` is `FACETS` of transcript.py. The keys of a filter are:
+
+def filter_of(
+    name: str,
+    pairs: list[Pairs],
+    words: Facet | None = None,
+    *,
+    order: Sequence[str] = (),
+    most: int | None = None,
+) -> dict[str, Any]:
+    """Return a filter by the values of each dialogue, {} if all dialogues have its one value.
+
+    `order` has the values that have one; others are ordered by their dialogues. There is no filter
+    with more than `most` different texts, or if each stands once. The keys of a filter are:
 
     - `phrase`, `without`: the texts before and after the values, for those with and without them.
-    - `mean`: whether to tell the mean; `ranks`: with it, the number of each label.
+    - `ranks`: the number of each label, if their order means something.
     - `complete`: whether a dialogue without a value is known to have none.
-    - `many`: whether one side or dialogue has several values; `lists`: whether they are lists.
+    - `many`: whether one side or dialogue has several values.
     - `values`: a list for each dialogue. It has numbers if the filter has a `scale`, that of a
       histogram; else places in `labels`.
     - `sides`: the side of each value, if sides have values.
     """
-    numbered = [sides_of(facets) for facets in facets_of]
-    result = []
-    every_turn_is_said = all(f.get("utterances") == f.get("turns") for f in facets_of)
-    for name in dict.fromkeys(name for facets in facets_of for name in facets):
-        if name == "utterances" and every_turn_is_said:
-            continue
-        facet, told = [facets.get(name) for facets in facets_of], declared.get(name, Facet())
-        pairs = [pairs_of(values, sides) for values, sides in zip(facet, numbered, strict=True)]
-        if name == "split":
-            pairs = _without_twins(pairs)
-        if not (column := _column(pairs, told.order, name == DIFFERS)):
-            continue
-        if "labels" in column and told.ranks:
-            ranks = {display_text(value): rank for value, rank in told.ranks.items()}
-            column["ranks"] = [ranks.get(label) for label in column["labels"]]
-        shared = any(isinstance(values, dict) for values in facet)
-        is_so, is_not = (f"{name} is {{}}", f"{name} is not {{}}")
-        if shared:
-            is_so, is_not = (f"has {name} {{}}", f"does not have {name} {{}}")
-            column["sides"] = [[side for side, _ in values] for values in pairs]
-        by_side = (v.values() if isinstance(v, dict) else (v,) for v in facet)
-        about = {
-            "name": name,
-            "phrase": (told.phrase or is_so).rsplit("{}", 1),
-            "without": (told.without or is_not).rsplit("{}", 1),
-            "mean": told.mean and ("scale" in column or "ranks" in column),
-            "complete": name in ("split", DIFFERS),
-            "many": any(len({side for side, _ in values}) < len(values) for values in pairs),
-            "lists": any(isinstance(value, list) for values in by_side for value in values),
-        }
-        result.append(about | column)
-    return result
+    if name == SPLIT:
+        pairs = _without_twins(pairs)
+    column = _column(pairs, order, most, name == DIFFERS)
+    if not column:
+        return {}
+    called = name if words is None or name != words.column else name.partition(".")[2]
+    is_so, is_not = (f"{called} is {{}}", f"{called} is not {{}}")
+    if any(side != NOBODY for values in pairs for side, _ in values):
+        is_so, is_not = (f"has {called} {{}}", f"does not have {called} {{}}")
+        column["sides"] = [[side for side, _ in values] for values in pairs]
+    return {
+        "name": name,
+        "phrase": ((words and words.phrase) or is_so).rsplit("{}", 1),
+        "without": ((words and words.without) or is_not).rsplit("{}", 1),
+        "complete": name in (SPLIT, DIFFERS),
+        "many": any(len({side for side, _ in values}) < len(values) for values in pairs),
+        **column,
+    }
 
 
-def sides_of(facets: Facets) -> dict[str, int]:
-    """Return the number of each side that facets name, in their order."""
-    named = (side for facet in facets.values() if isinstance(facet, dict) for side in facet)
-    return {side: number for number, side in enumerate(dict.fromkeys(named))}
-
-
-def pairs_of(facet: Any, sides: Mapping[str, int]) -> Pairs:
-    """Return each value once for each side."""
-    of = {-1: facet}
-    if isinstance(facet, dict):
-        of = {sides[side]: values for side, values in facet.items()}
-    pairs = [
-        (side, value)
-        for side, values in of.items()
-        for value in (values if isinstance(values, list) else [values])
-        if value is not None
-    ]
+def pairs_of(
+    values: Sequence[str] | Mapping[str, Sequence[str]], sides: Mapping[str, int]
+) -> Pairs:
+    """Return the values of one's own, each once for each side."""
+    of_sides = values.items() if isinstance(values, Mapping) else [("", values)]
+    pairs = [(sides.get(side, NOBODY), value) for side, some in of_sides for value in some]
     return list(dict.fromkeys(pairs))
 
 
@@ -99,21 +107,23 @@ def _without_twins(pairs: list[Pairs]) -> list[Pairs]:
     return [[pair for pair in values if pair[1] in kept.values()] for values in pairs]
 
 
-def _column(pairs: list[Pairs], order: Sequence[Value], is_kept: bool) -> dict[str, Any] | None:
-    """Return values with a scale or labels, or None for no filter; `is_kept` keeps one value."""
+def _column(
+    pairs: list[Pairs], order: Sequence[str], most: int | None, is_kept: bool
+) -> dict[str, Any]:
+    """Return values with a scale or labels, {} for no filter; `is_kept` keeps one value."""
     counts = Counter(value for values in pairs for value in {value for _, value in values})
     if not counts or (len(counts) == 1 and all(pairs) and not is_kept):
-        return None
+        return {}
     values = [value for values in pairs for _, value in values]
-    if not order and all(type(value) in (int, float) for value in values):
+    if all(type(value) in (int, float) for value in values):
         return {"scale": _scale(values), "values": [[v for _, v in values] for values in pairs]}
-    if not order and len(counts) > max(_SOME, len(pairs) // 2):
-        return None
+    if most is not None and (len(counts) > most or len(counts) == len(values)):
+        return {}
     ordered = [value for value in order if value in counts]
     rest = [value for value in counts if value not in set(ordered)]
     rest.sort(key=lambda value: (-counts[value], str(value)))
     places = {value: place for place, value in enumerate([*ordered, *rest])}
-    labels = [display_text(value) for value in places]
+    labels = [*map(str, places)]
     return {"labels": labels, "values": [[places[v] for _, v in values] for values in pairs]}
 
 
@@ -165,12 +175,3 @@ def _widening(low: Decimal, high: Decimal, whole: bool) -> list[float]:
     first = max(n for n, edge in enumerate(edges) if edge <= low)
     last = min(n for n, edge in enumerate(edges) if edge > high)
     return [float(edge) for edge in edges[first : last + 1]]
-
-
-def display_text(value: Value) -> str:
-    """Return a value as text for the page."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:,.10g}"
-    return f"{value:,}" if isinstance(value, int) else value

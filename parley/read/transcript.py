@@ -7,13 +7,9 @@ declares, `parley.declaration.layout` describes.
 from dataclasses import dataclass, field
 
 from parley.declaration.layout import Facet as Facet  # a name of the door
-from parley.declaration.layout import Value
 
 Fact = tuple[str, str]
 """A label and what stands beside it."""
-Values = Value | list[Value] | None
-Facets = dict[str, Values | dict[str, Values]]
-"""Name of a facet -> its values, or side -> values."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +34,16 @@ class Turn:
     """One turn: the speaker, the text or action, and notes.
 
     Args:
-        speaker: Name of the speaker for people: "buyer".
+        speaker: The speaker, as in the column `speaker`: "buyer".
         text: The text said; for an action, the action in words ("offers $40").
         notes: Labels of this turn.
         action: Whether the turn is an act (a deal, a rejection) rather than speech.
-        terms: The terms of an action, also in `text`: each side's share, the price of an offer.
     """
 
     speaker: str
     text: str
     notes: tuple[Note, ...] = ()
     action: bool = False
-    terms: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,12 +100,13 @@ class Transcript:
         before: Facts that both sides knew before the first turn.
         turns: The turns in order.
         after: The outcome.
-        sides: The speakers in the order to show them, each with what it knew, alone or not.
+        sides: The speakers in the order to show them, each with what it knew, alone or not. The
+            page shows the first fact in a line, and the others when it is opened.
         tables: Outcomes to show side by side.
         judged: The judged queries of its intents, in the order of their turns.
         part_of: The id of the conversation, if the dialogue is a query.
         language: Of the text, as HTML names it, such as "ja"; by default the one of LANGUAGES.
-        entry: Its line in a list, the title if empty: "58 · 23–13 points · deal · uv-part".
+        entry: Its line in a list, the title if empty: "58 · 23–13 points · deal".
     """
 
     title: str

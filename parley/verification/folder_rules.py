@@ -169,7 +169,7 @@ def _alternatives(node: Node, values: list[Any], path: str) -> Iterator[Choice]:
 
 
 def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
-    """`transcript.py` names columns of ids and facets, and lays out each row in its language."""
+    """`transcript.py` names columns, and lays out each row in its language."""
     dataset, layout = folder.dataset, folder.dataset.layout
     known = dialogue_ids(folder.built)
     for config, column in (*layout.beside.items(), *layout.tables.items()):
@@ -184,10 +184,6 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
     if problems or not layout.transcript:
         return
     laid_out = list(dialogues(folder.built))
-    facets = {name for dialogue in laid_out for name in dialogue.facets}
-    if unknown := [name for name in layout.words if name not in facets]:
-        problem = f"no facet {few(unknown)} in the sample"
-        yield f"transcript.py: FACETS: {problem}; name one of {', '.join(facets)}"
     codes = {code.partition("-")[0] for code in dataset.builder.LANGUAGES}
     languages = {dialogue.transcript.language.partition("-")[0] for dialogue in laid_out}
     if codes and (others := languages - codes):

@@ -294,10 +294,10 @@ def _places(turns: Any) -> Iterable[int]:
 
 
 def transcripts(built: BuiltFolder) -> Iterator[str]:
-    """`transcript.py` gives facets, and each turn of a row, with its speaker and the row's text.
+    """`transcript.py` gives each turn of a row, with its speaker and the row's text.
 
     A text that is no action follows in the row that of the turn before. There are as many turns as
-    `holds` counts, and as many speakers, or fewer if some in the split have all. A dialogue has the
+    `holds` counts, of its speakers, or of fewer if some in the split have all. A dialogue has the
     turns of no earlier one, but for those that the config declares. Rows with the id of one
     dialogue have the same turns, as only the first of them is shown. Rows of other configs that
     name turns have their texts and speakers.
@@ -314,7 +314,7 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
         for number, dialogue in enumerate(dialogues_of(built, config, split)):
             where = f"transcript.py: {config}/{split}[{number}]"
             try:
-                turns, _ = dialogue.transcript.turns, dialogue.facets
+                turns = dialogue.transcript.turns
             except ParleyError as error:
                 cause = error.__cause__ or error
                 yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; fix it")
@@ -326,12 +326,13 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
                 remedy = "show the texts of the row in their order, and actions with action=True"
                 yield one_line(f"{where}: {other!r:.60} is not the row's next text; {remedy}")
             count, present = holds(dialogue.row) if holds else (len(turns) or "some", ())
-            speakers, expected = len({turn.speaker for turn in turns}), len(set(present))
-            problem = f"{where}: expected {count} turns of {expected or 'some'} speakers, found "
-            problem += f"{len(turns)} turns of {speakers} speakers"
-            if len(turns) != count or (holds and speakers > expected):
+            speakers, due = {turn.speaker for turn in turns}, {str(side) for side in present}
+            named = [f"{len(of)} speakers ({few(sorted(of))})" for of in (due, speakers)]
+            problem = f"{where}: expected {count} turns of {named[0] if due else 'some speakers'}, "
+            problem += f"found {len(turns)} turns of {named[1]}"
+            if len(turns) != count or (holds and not speakers <= due):
                 yield f"{problem}; show each turn with its speaker"
-            too_few = problem if speakers < expected and (too_few or not number) else ""
+            too_few = problem if speakers < due and (too_few or not number) else ""
             key = (config, *(text for turn in turns for text in (turn.speaker, turn.text)))
             shown, texts_shown = of_ids.setdefault(dialogue.id, (f"{config}/{split}", key[1:]))
             if texts_shown != key[1:]:

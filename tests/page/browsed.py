@@ -141,7 +141,7 @@ def texts(build, name):
 
 @functools.cache
 def fold(text):
-    return unicodedata.normalize("NFKC", text).lower()
+    return unicodedata.normalize("NFKC", text.replace("’", "'")).lower()
 
 
 def expected(build, name, *words):
@@ -166,7 +166,7 @@ def asked(build, query):
 def answer(build, sql):
     """Return the ids that SQL finds, in order."""
     with parley.connect(build) as connection:
-        return [id for (id,) in connection.execute(sql).fetchall()]
+        return [str(id) for (id,) in connection.execute(sql).fetchall()]
 
 
 def having(build, test):
@@ -209,10 +209,10 @@ def saved(page, folder):
     return found
 
 
-STATE = """(to) => {
+STATE = """async (to) => {
     history.replaceState(null, "", to);
-    page.restore();
-    return [page.selection.ids(), page.selection.sql()];
+    await page.restore();
+    return [page.selection.ids(), `${new Sql(page.selection)}`];
 }"""  # from an address to the selection
 
 

@@ -1,18 +1,22 @@
 """Search and filters: what they find, count and say, as the Parquet has it."""
 
 import random
+import re
 from collections import Counter
 from urllib.parse import urlencode
 
 import pytest
 from browsed import (
     DATA,
+    DATASETS,
     FEW,
     STATE,
     UV,
     answer,
     asked,
     bar,
+    bars,
+    code_of,
     counted,
     expected,
     field,
@@ -28,6 +32,7 @@ from browsed import (
     written,
 )
 
+import parley
 from parley.builds.build import build
 from parley.builds.sources import open_source
 from parley.declaration.registry import get
@@ -38,14 +43,14 @@ NO_NEED = "list_contains(used, 'no-need')"
 # dataset -> query -> the words that it asks for
 SEARCHES = {
     "casino": {
-        **{word: [word] for word in ("firewood", "🙂")},
+        **{word: [word] for word in ("firewood", "🙂", "can’t")},
         "no such thing": ["no", "such", "thing"],
         "water need": ["need", "water"],
         "  Need   WATER ": ["need", "water"],
         '"need water"': ["need water"],
         "“need water” extra": ["need water", "extra"],
         'need" water': ['need"', "water"],
-        "   ": [],
+        **{query: [] for query in ("   ", '""', "“”")},
     },
     "craigslist_bargains": {"$": ["$"]},
     "cosrec": {word: [word] for word in ("bread", "<script>")},
@@ -78,7 +83,8 @@ def test_a_search_finds_and_marks_the_hits_of_the_parquet(request, open_page, da
     if data == "real":
         assert hits["water need"] == hits["  Need   WATER "] > hits['"need water"'] > 0
     else:
-        assert all(hits[query] for query in ("firewood", "🙂", "$", "bread", "harmonica", "。"))
+        found = ("firewood", "🙂", "can’t", "$", "bread", "harmonica", "。")
+        assert all(hits[query] for query in found)
 
 
 def test_a_search_finds_rows_without_a_transcript(served, tea, open_page, tmp_path, monkeypatch):
@@ -93,91 +99,98 @@ def test_a_search_finds_rows_without_a_transcript(served, tea, open_page, tmp_pa
 
 
 @DATA
-def test_filters_count_the_sides_of_the_parquet(request, open_page, data):
+def test_filters_are_chosen_by_the_pointer_and_count_what_passes_the_others(
+    request, open_page, data
+):
     found = request.getfixturevalue(data)
     build, page = found.build, open_page(page_of(found, "casino"))
     clear, together = page.get_by_role("button", name="Clear"), page.get_by_label("the same side")
+    uv_part, known = bar(page, "strategies", "uv-part"), "used is not null"
     assert clear.is_disabled()
-    bar(page, "strategies", "uv-part").locator("xpath=ancestor::*/button[@class='more']").click()
+    uv_part.locator("xpath=ancestor::*/button[@class='more']").click()
     place = bar(page, "deal", "yes").evaluate("bar => bar.offsetTop")
-    bar(page, "strategies", "uv-part").click()
+    uv_part.click()
     field(page, "points", "at most").fill("18")
-    due = having(build, f"{UV} and {FEW}")
-    assert counted(page)[0] == len(due) > 0
+    assert counted(page)[0] == len(having(build, f"{UV} and {FEW}")) > 0
     # a value that widens counts what passes the other filters
     assert shown(page, "strategies") == tally(build, "unnest(used)", FEW)
     assert shown(page, "satisfaction") == tally(build, "satisfaction", f"{UV} and {FEW}")
-    said = page.locator("#count").inner_text()
-    assert "uv-part" in said
-    assert "18" in said
     together.uncheck()
-    assert counted(page)[0] == len(having(build, UV) & having(build, FEW)) > len(due)
+    assert counted(page)[0] == len(having(build, UV) & having(build, FEW))
     assert state(open_page(page.url)) == state(page)
+    title, least = page.locator("#dialogue h2").inner_text(), field(page, "points", "at least")
+    least.fill("5")
+    least.press("j")  # in a field, no shortcut
+    assert page.locator("#dialogue h2").inner_text() == title
+    limited = having(build, "points_scored between 5 and 18")
+    assert counted(page)[0] == len(having(build, UV) & limited)
+    least.fill("19")
+    assert (counted(page)[0], page.locator("output:not(:empty)").count()) == (0, 1)
     together.check()
     clear.click()
     assert bar(page, "deal", "yes").evaluate("bar => bar.offsetTop") == place  # nothing moved
-    assert page.locator(".value[aria-pressed=true]").count() == 0
-    for label in ("uv-part", "no-need"):  # any or all
+    uv_part.click(modifiers=["Shift"])  # on one side absent
+    assert "one side did not use uv-part" in page.locator("#count").inner_text()
+    moods = tally(build, "satisfaction", f"{known} and not {UV}")
+    assert shown(page, "satisfaction") == moods
+    bar(page, "strategies", "no-need").click()  # what one more label adds lacks uv-part, too
+    assert shown(page, "strategies") == tally(build, "unnest(used)", f"{known} and not {UV}")
+    bar(page, "strategies", "no-need").click()
+    page.get_by_label("strategies: which sides").select_option("no side with")
+    assert counted(page)[0] == len(having(build, known) - having(build, UV)) > 0
+    assert "no side used uv-part" in page.locator("#count").inner_text()
+    assert not page.locator(".where bdi").count()  # no side stands out
+    assert state(open_page(page.url)) == state(page)
+    clear.click()
+    page.get_by_role("button", name="strategies: without uv-part").click()
+    assert shown(page, "satisfaction") == moods
+    clear.click()
+    for label in ("uv-part", "no-need"):
         bar(page, "strategies", label).click()
-    assert counted(page)[0] == len(having(build, f"{UV} or {NO_NEED}"))
     page.get_by_label("strategies: any or all").select_option("all")
     assert shown(page, "strategies") == tally(build, "unnest(used)", f"{UV} and {NO_NEED}")
     assert state(open_page(page.url)) == state(page)
 
 
-@DATA
-def test_a_value_can_be_absent_on_a_side_or_on_all(request, open_page, data):
-    found = request.getfixturevalue(data)
-    build, page = found.build, open_page(page_of(found, "casino"))
-    known, who = "used is not null", page.get_by_label("strategies: which sides")
-    uv_part = bar(page, "strategies", "uv-part")
-    uv_part.locator("xpath=ancestor::*/button[@class='more']").click()
-    uv_part.click(modifiers=["Shift"])
-    assert counted(page)[0] == len(having(build, f"{known} and not {UV}"))
-    assert "one side did not use uv-part" in page.locator("#count").inner_text()
-    moods = tally(build, "satisfaction", f"{known} and not {UV}")
-    assert shown(page, "satisfaction") == moods
-    bar(page, "strategies", "no-need").click()
-    due = having(build, f"{NO_NEED} and not {UV}")
-    assert counted(page)[0] == len(due)
-    widening = f"{known} and not {UV}"  # what one more label adds lacks uv-part, too
-    assert shown(page, "strategies") == tally(build, "unnest(used)", widening)
-    bar(page, "strategies", "no-need").click()
-    who.select_option("no side with")
-    nobody = having(build, known) - having(build, UV)
-    assert 0 < counted(page)[0] == len(nobody) < len(having(build, known))
-    assert "no side used uv-part" in page.locator("#count").inner_text()
-    assert not page.locator(".where bdi").count()  # no side stands out
-    assert state(open_page(page.url)) == state(page)
-    page.get_by_role("button", name="Clear").click()
-    page.get_by_role("button", name="strategies: without uv-part").click()
-    assert shown(page, "satisfaction") == moods
-
-
-def test_a_heading_explains_its_filter_to_the_pointer(sample, open_page):
-    page = open_page(page_of(sample, "casino", "is.deal=yes"))
+def test_a_heading_and_a_value_tell_what_they_mean(sample, open_page):
+    page, casino = open_page(page_of(sample, "casino", "is.deal=yes")), get("casino")
     text = page.locator(".meaning:visible")
     for name in ("points", "satisfaction"):
         page.get_by_role("heading", name=name, exact=True).hover()
-        column = get("casino").layout.words[name].column
-        assert text.all_inner_texts() == [get("casino").meanings[column]]
+        assert text.all_inner_texts() == [casino.meanings[casino.layout.facets[name].column]]
         text.hover()
         assert text.count() == 1
         page.keyboard.press("Escape")
         assert not text.count()
         assert "deal=yes" in page.url  # Escape hides the text, and keeps the filters
+    label = casino.configs["strategies"].features["labels"][0]
+    for look in ("hover", "focus"):
+        getattr(bar(page, "strategies", "no-need"), look)()
+        assert text.all_inner_texts() == [label.meanings["no-need"]]
+        page.keyboard.press("Escape")
+        assert not text.count()
 
 
-def test_a_number_is_limited_by_its_fields(sample, open_page):
-    page = open_page(page_of(sample, "casino"))
-    least = field(page, "points", "at least")
-    least.fill("11")
-    assert counted(page)[0] == len(having(sample.build, "points_scored >= 11"))
-    title = page.locator("#dialogue h2").inner_text()
-    least.press("j")  # in a field, no shortcut
-    assert page.locator("#dialogue h2").inner_text() == title
-    least.fill("")
-    assert counted(page)[0] == len(having(sample.build, "true"))
+BARS = """() => page.filters.filter(({ scale }) => scale).every((filter) =>
+    [filter.bars[0], filter.bars.at(-1)].every((bar) => {
+        bar.click();
+        const { min, max } = filter.ends, { bars, places } = filter;
+        const passes = (each) => (min.value || -1e9) <= each && each <= (max.value || 1e9);
+        const told = bar.ariaLabel.replace(',', '').includes(`: ${page.selection.count} dialogue`);
+        return told && !filter.values.some((each, n) => passes(each) !== (bar === bars[places[n]]))
+            && !bar.click() && !filter.choice;
+    }))"""  # whether each bar chooses exactly its numbers, once
+
+
+@DATA
+def test_a_bar_chooses_its_numbers_by_pointer_and_keyboard(request, open_page, data):
+    for name in ("casino", "duo"):  # whole numbers and others
+        page = open_page(page_of(request.getfixturevalue(data), name))
+        assert page.evaluate(BARS)
+        page.locator("[role=toolbar] button").first.focus()
+        for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "Enter", "Tab"):
+            page.keyboard.press(key)
+        assert page.locator(":has(> :nth-child(2)[aria-pressed=true]) ~ .ends :focus").count() == 1
 
 
 def by_hand(rng):
@@ -222,10 +235,12 @@ VALUES = {
 }  # fmt: skip
 SUMS = """() => {
     const number = (text) => text === '–' ? null : Number(text.replaceAll(',', ''));
-    const rows = [...document.querySelectorAll('#sums tr')].map((row) => {
-        const [name, bars, ...of] = row.cells;
+    byId('numbers').open = true;
+    page.count(true);
+    const rows = [...document.querySelectorAll('#sums tbody')].map(({ rows: [top, row] }) => {
+        const [name, bars, ...of] = [...top.cells, ...row.cells];
         const counts = [...bars.firstChild.children].map(bar => number(bar.title));
-        const every = of.map(cell => cell.children[0]?.textContent.replace('all ', ''));
+        const every = of.map(cell => cell.children[0]?.textContent.replace(/^(all|kept) /, ''));
         return [name.textContent, [of.map(cell => number(cell.firstChild.data)), counts, every]];
     });
     return Object.fromEntries(rows);
@@ -269,3 +284,71 @@ def test_thirty_selections_have_the_dialogues_order_and_means_of_sql(request, op
             assert f", sorted by {sort}, {first} first" in page.locator(".said").text_content()
         seen["some" if 0 < len(found) < len(ids(place.build, "casino")) else "all or none"] += 1
     assert seen["some"] > 10
+
+
+MORE = """async () => {
+    for (const config of page.folds.keys()) await page.load(config);
+    return page.filters.filter((filter) => filter.isMore).map((filter) => [
+        filter.name, filter.column, filter.labels, filter.labels ? [] : [...filter.values],
+        page.index.configs[filter.column.config].id, filter.sides ? "speaker" : "null",
+    ]);
+}"""
+
+
+def by_column(connection, dataset, rng, column):
+    """Return a term of the address, and the dialogues and sides that pass it by SQL."""
+    name, about, labels, numbers, id, side = column
+    cell = f'unnest("{about["path"][0]}")' if about["list"] else f'"{about["path"][0]}"'
+    rows = f"select {id}, {side}, {cell} as x from {dataset}.{about['config']}"
+    rows = connection.execute(f"select * from ({rows}) where x is not null").fetchall()
+    told = {True: "yes", False: "no"}.get
+    if not labels:
+        end, limit = rng.choice(("min", "max")), rng.choice(numbers)
+        passes = (lambda x: x >= limit) if end == "min" else (lambda x: x <= limit)
+        return (f"{end}.{name}", limit), {(id, side) for id, side, x in rows if passes(x)}
+    label, is_without = rng.choice(labels), rng.random() < 0.3
+    found = {(id, side) for id, side, x in rows if told(x, x) == label}
+    every = {(id, side) for id, side, _ in rows}
+    how = "not" if is_without else "is"
+    return (f"{how}.{name}", label), every - found if is_without else found
+
+
+@DATA
+@pytest.mark.parametrize("name", DATASETS)
+def test_sixty_selections_by_columns_under_more_are_those_of_sql(request, open_page, data, name):
+    place, rng, seen = request.getfixturevalue(data), random.Random(name), 0
+    page = open_page(page_of(place, name))
+    columns, every = page.evaluate(MORE), page.evaluate("page.index.ids")
+    with parley.connect(place.build / name) as connection:
+        for _ in range(60):
+            chosen = rng.sample(columns, 2)
+            found = [by_column(connection, name, rng, column) for column in chosen]
+            terms, passing = zip(*found, strict=True)
+            apart = [("apart", 1)] if rng.random() < 0.5 else []
+            if apart or any(column[-1] == "null" for column in chosen):
+                passing = [{(id, None) for id, _ in each} for each in passing]
+            address = f"#{urlencode([*terms, *apart])}"
+            found, _ = page.evaluate(STATE, address)
+            due = {str(id) for id, _ in passing[0] & passing[1]}
+            assert found == [id for id in every if id in due], address
+            seen += 0 < len(found) < len(every)
+    assert seen > 10
+
+
+def test_a_kept_selection_stands_beside_another(sample, open_page):
+    kept = "is.participants.gender=female&q=the"  # of a column that is loaded for it
+    page = open_page(page_of(sample, "casino", kept))
+    due, sums, ids = bars(page), page.evaluate(SUMS), page.evaluate("page.selection.ids()")
+    page.get_by_role("button", name="Keep to compare").click()
+    page.get_by_role("button", name="Clear").click()
+    bar(page, "deal", "no").click()
+    for again in (page, open_page(page.url)):
+        shown_now = again.locator(".filter .number").all_inner_texts()
+        counts = [int(re.search(r", kept ([\d,]+)$", text)[1]) for text in shown_now]
+        assert counts == [count for values in due.values() for count in values.values()]
+        for name, (_, _, of_kept) in again.evaluate(SUMS).items():
+            assert [None if each == "–" else float(each) for each in of_kept] == sums[name][0]
+        assert answer(sample.build / "casino", code_of(again, "#code-kept")) == ids
+    page.get_by_role("button", name="Drop").click()
+    assert "kept" not in page.url
+    assert not page.locator("#kept").is_visible()

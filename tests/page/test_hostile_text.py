@@ -19,7 +19,12 @@ def test_sql_and_python_hold_hostile_labels_and_ids_as_values(attacked, open_pag
     folder = shutil.copytree(attacked.build / "hostile", tmp_path / "hostile")
     reseal(folder)
     page = open_page(page_of(attacked, "hostile"))
-    labels = page.evaluate("page.filters.flatMap((f) => (f.labels ?? []).map((l) => [f.name, l]))")
+    labels = page.evaluate(
+        """async () => {
+            for (const config of page.folds.keys()) await page.load(config);
+            return page.filters.flatMap(f => (f.labels ?? []).map(label => [f.name, label]));
+        }"""
+    )
     assert any("\u202e" in label for _, label in labels)
     with parley.connect(folder) as connection:
         for name, label in labels:
@@ -56,7 +61,7 @@ def test_hostile_text_cannot_act(attacked, open_page):
                     .map(tag => tag.outerHTML.slice(0, 80)),
                 handlers: [...document.querySelectorAll('*')].flatMap(tag => [...tag.attributes])
                     .filter(a => a.name.startsWith('on') || a.name === 'style' && !a.ownerElement
-                        .closest('#filters, #window, .stack')).map(a => a.name),
+                        .closest('#filters, #sums, #window, .stack')).map(a => a.name),
                 links: [...document.querySelectorAll('[href], [src]')]
                     .map(tag => tag.getAttribute('href') ?? tag.getAttribute('src'))
                     .filter(url => /^\\s*(?!https?:)[a-z]+:/i.test(url)),
@@ -104,6 +109,7 @@ def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page,
             assert len(label) < 500
     attack = ATTACKS[2]
     visit(page, page_of(attacked, "hostile"))
+    bar(page, attack, attack).locator("xpath=ancestor::section[1]").locator(".more").click()
     bar(page, attack, attack).click()
     assert attack in page.locator("#count .said").text_content()
     assert state(open_page(page.url)) == state(page)

@@ -30,7 +30,11 @@ def test_the_open_dialogue_tells_its_values_and_who_matches(sample, open_page):
     assert values["points"] == [[str(points), points <= 18] for _, _, points, *_ in people]
     names = [name.replace("mturk_agent_", "agent ") for *_, passes, name in people if passes]
     assert page.locator(".where bdi").inner_text() == " and ".join(names)
-    assert not page.locator(".filtered details[open]").count()  # the other values are folded
+    assert not page.locator(".rest[open]").count()  # the other values are folded
+    visit(page, page_of(sample, "casino", "is.deal=yes"))
+    told = page.locator("#dialogue dt").all_text_contents()
+    assert told.count("deal") == 1  # marked where it stands
+    assert page.locator("dd.chosen").all_text_contents() == ["yes"]
 
 
 def copied(page):
@@ -113,10 +117,15 @@ def test_the_page_of_a_dataset_shows_one_section_at_a_time(sample, open_page):
         page.locator(page.url[page.url.index("#") :]).wait_for()
         assert open_.count() == 1
         assert page.evaluate("document.scrollingElement.scrollHeight") < 9000
+    assert page.locator("#overview .chart a").count() > 5
     page.evaluate("location.hash = 'card-citation'")  # as a link within the card
     page.locator("#card-citation").wait_for()
     page.emulate_media(media="print")
     assert open_.count() == links.count()
+    turn = page.locator("#overview .turn a").nth(2)
+    text = turn.inner_text()
+    turn.click()
+    assert page.locator("#dialogue .turn[aria-current] .text").inner_text() == text
 
 
 @pytest.mark.parametrize("name", DATASETS)

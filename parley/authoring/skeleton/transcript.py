@@ -1,10 +1,11 @@
-"""The layout and the filters of a Skeleton dialogue."""
+"""The layout of a Skeleton dialogue, and the columns that filter first."""
 
 from typing import Any
 
-from parley.read import Facets, Transcript, Turn
+from parley.read import Facet, Transcript, Turn
 
 CONFIGS = ("dialogues",)
+FACETS = {"rating": Facet("the rating is {}", column="dialogues.rating")}
 
 
 def transcript(row: dict[str, Any]) -> Transcript:
@@ -14,8 +15,3 @@ def transcript(row: dict[str, Any]) -> Transcript:
         turns=[Turn(turn["speaker"], turn["text"]) for turn in row["turns"]],
         after=[] if row["rating"] is None else [("rating", str(row["rating"]))],
     )
-
-
-def facets(row: dict[str, Any]) -> Facets:
-    """Return its rating and its length."""
-    return {"rating": row["rating"], "turns": len(row["turns"])}

@@ -10,14 +10,12 @@ function showSection() {
   const open = sections.find((section) => section.contains(target)) ?? sections[0];
   for (const section of sections) section.classList.toggle("closed", section !== open);
   for (const link of contents) {
-    if (link.hash === `#${open.id}`) {
-      link.setAttribute("aria-current", "true");
-      link.parentElement.scrollLeft = link.offsetLeft - 60; // also on a narrow screen in sight
-    } else link.removeAttribute("aria-current");
+    link.ariaCurrent = link.hash === `#${open.id}` ? "true" : null;
+    // also on a narrow screen in sight
+    if (link.ariaCurrent) link.parentElement.scrollLeft = link.offsetLeft - 60;
   }
   if (!target || target === open) return;
-  const folded = target.closest("details");
-  if (folded) folded.open = true;
+  target.closest("details")?.setAttribute("open", "");
   target.scrollIntoView();
 }
 

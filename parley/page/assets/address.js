@@ -1,26 +1,34 @@
-// The address: search, choices of the filters, order and open dialogue.
+// The address: search, choices of the filters, order, open dialogue and kept selection.
 "use strict";
 
-/** Read the state from the address: query, scope, filters, order and open dialogue. */
-function readAddress() {
-  const parameters = new URLSearchParams(location.hash.slice(1));
-  const state = { query: "", around: false, apart: false, chosen: new Map() };
-  Object.assign(state, { sort: null, id: null, turn: null, version: null });
-  for (const [key, value] of parameters) {
-    if (key === "q") state.query = value;
-    else if (["around", "apart"].includes(key)) state[key] = true;
-    else if (["sort", "id", "turn", "version"].includes(key)) state[key] = value;
-    else readChoice(state.chosen, key, value);
-  }
+const FLAGS = ["around", "apart"];
+const SINGLE = ["sort", "version", "id", "turn", "kept"];
+
+/** Read the state from an address: query, scope, filters, order, dialogue, and `kept`, another. */
+function readAddress(hash = location.hash) {
+  const parameters = new URLSearchParams(hash.slice(1));
+  const state = { query: parameters.get("q") ?? "", chosen: new Map() };
+  for (const key of FLAGS) state[key] = parameters.has(key);
+  for (const key of SINGLE) state[key] = parameters.get(key);
+  for (const [key, value] of parameters) readChoice(state.chosen, key, value);
   return state;
 }
+
+/** Return the state of a kept selection, which has no order; of all dialogues for null. */
+const keptState = (kept) => ({ ...readAddress(`#${kept ?? ""}`), sort: null });
 
 function address(state) {
   const parameters = new URLSearchParams();
   if (state.query) parameters.set("q", state.query);
-  for (const key of ["around", "apart"]) if (state[key]) parameters.set(key, "1");
-  writeChoices(parameters, state.chosen);
-  for (const key of ["sort", "version", "id", "turn"])
+  for (const key of FLAGS) if (state[key]) parameters.set(key, "1");
+  for (const [name, { labels = [], without = [], ...choice }] of state.chosen) {
+    for (const label of labels) parameters.append(`is.${name}`, label);
+    for (const label of without) parameters.append(`not.${name}`, label);
+    for (const way of ["all", "none"]) if (choice[way]) parameters.append(way, name);
+    for (const end of ["min", "max"])
+      if ((choice[end] ?? null) !== null) parameters.append(`${end}.${name}`, choice[end]);
+  }
+  for (const key of SINGLE)
     if ((state[key] ?? null) !== null) parameters.set(key, state[key]);
   return `#${parameters}`;
 }
@@ -36,18 +44,6 @@ function readChoice(chosen, key, value) {
   else if (kind === "not") choice.without.add(value);
   else if (kind === "all" || kind === "none") choice[kind] = true;
   else choice[kind] = asNumber(value) ?? NaN;
-}
-
-/** Write the choices into an address. */
-function writeChoices(parameters, chosen) {
-  for (const [name, { labels = [], without = [], all, none, min = null, max = null }] of chosen) {
-    for (const label of labels) parameters.append(`is.${name}`, label);
-    for (const label of without) parameters.append(`not.${name}`, label);
-    if (all) parameters.append("all", name);
-    if (none) parameters.append("none", name);
-    if (min !== null) parameters.append(`min.${name}`, min);
-    if (max !== null) parameters.append(`max.${name}`, max);
-  }
 }
 
 const asNumber = (text) => (text.trim() && Number.isFinite(Number(text)) ? Number(text) : null);

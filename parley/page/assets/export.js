@@ -43,17 +43,16 @@ class Export {
     const { head, ids, lines } = await this.selection.dialogues.table(config);
     const numbers = new Map(this.numbers.map((number) => [this.index.ids[number], number]));
     const linesOf = Map.groupBy(lines.keys(), (place) => ids[place]);
-    const rows = [...numbers].flatMap(([id, number]) =>
-      (linesOf.get(id) ?? []).map((place, turn) => {
-        const row = new Map();
-        const { own } = this.selection.dialogues.get(number);
-        if (config === "utterances") this.addOwn(row, own?.turns?.[turn]);
-        return [lines[place], row];
-      }),
-    );
     const columns = config === "utterances" ? this.index.ownOfTurns : [];
     const longer = (line, texts) => `${[line.slice(0, -2), ...texts.map(cell)].join(",")}\r\n`;
-    const found = rows.map(([line, row]) => longer(line, columns.map((name) => row.get(name))));
+    const found = [...numbers].flatMap(([id, number]) => {
+      const { own } = this.selection.dialogues.get(number);
+      return (linesOf.get(id) ?? []).map((place, turn) => {
+        const row = new Map();
+        this.addOwn(row, own?.turns?.[turn]);
+        return longer(lines[place], columns.map((name) => row.get(name)));
+      });
+    });
     return longer(head, columns) + found.join("");
   }
 
@@ -84,13 +83,13 @@ class Export {
    *
    * Those of filters by the user's files are added with `own` alone.
    */
-  addFacets(row, number, side = null, { lists = false, own = false } = {}) {
+  addValues(row, number, side = null, { lists = false, own = false } = {}) {
     for (const filter of this.selection.filters) {
       const { name, labels, sides, ids, complete } = filter; // splits have columns of their own
       if (Boolean(sides) !== (side !== null) || Boolean(ids) !== own || complete) continue;
       const values = filter.of(number).filter(([of]) => !sides || of === side);
       const texts = values.map(([, value]) => (labels ? labels[value] : value));
-      if (lists && (filter.lists || texts.length > 1)) row.set(name, texts);
+      if (lists && filter.many) row.set(name, texts);
       else row.set(name, texts.length > 1 ? texts.join("; ") : texts[0]);
     }
   }
@@ -109,9 +108,9 @@ class Export {
       const row = new Map([...this.idOf(number), ...this.place(number)]);
       row.set("title", this.index.titles[number]);
       row.set("utterances", this.index.utterances[number]);
-      this.addFacets(row, number);
+      this.addValues(row, number);
       this.addFacts(row, [...(before ?? []), ...(after ?? [])]);
-      this.addFacets(row, number, null, { own: true });
+      this.addValues(row, number, null, { own: true });
       this.addOwn(row, own?.rest?.[""]);
       return row;
     });
@@ -122,7 +121,7 @@ class Export {
       const { sides = [], own } = this.selection.dialogues.get(number);
       return sides.map(([name, known], side) => {
         const row = this.idOf(number).set("side", name);
-        this.addFacets(row, number, side, { lists });
+        this.addValues(row, number, side, { lists });
         this.addFacts(row, known, lists);
         this.addOwn(row, own?.sides?.[side]);
         return row;
@@ -149,13 +148,13 @@ class Export {
   jsonLines() {
     return this.numbers.map((number) => {
       const { speakers, sides, turns = [], ...rest } = this.selection.dialogues.get(number);
-      const facets = new Map();
+      const filters = new Map();
       for (const ours of [false, true])
-        this.addFacets(facets, number, null, { lists: true, own: ours });
+        this.addValues(filters, number, null, { lists: true, own: ours });
       const own = {
         ...Object.fromEntries([...this.idOf(number), ...this.place(number)]),
         title: this.index.titles[number],
-        facets: Object.fromEntries(facets),
+        filters: Object.fromEntries(filters),
         sides: this.sides([number], true).map((row) => Object.fromEntries(row)),
         turns: turns.map((turn) => ({ ...turn, speaker: speakers[turn.speaker] })),
       };
@@ -176,7 +175,16 @@ class Export {
     byId("code-files").replaceChildren(...buttons);
     byId("code-all").textContent = selection.python();
     byId("code-command").textContent = this.index.load.export;
-    byId("code-sql").textContent = `${selection.sql()}\n-- ${inOneLine(this.inWords)}\n`;
+    const sql = new Sql(selection);
+    byId("code-sql").textContent = `${sql}\n-- ${inOneLine(this.inWords)}\n`;
+    byId("code-kept").textContent = selection.kept?.sql ?? "";
+    byId("code-kept").closest("section").hidden = !selection.kept;
+    byId("code-views").textContent = "";
+    byId("code-views").closest("details").ontoggle = async () => {
+      this.index.views ?? (await loadScript("data/views.js"));
+      const tables = new Set([...sql.tables, ...(selection.kept?.tables ?? [])]);
+      byId("code-views").textContent = viewsOf(this.index, tables);
+    };
     byId("code-cite").textContent = this.index.dataset.citation;
     byId("code").showModal();
   }

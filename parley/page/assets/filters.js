@@ -5,29 +5,35 @@ const SHOWN = 7; // labels of a filter shown at first
 const EVERY = -1; // every side of a dialogue, as bits
 const WHO = ["a side without", "no side with"]; // those that lack a value
 
+/** Return the parts of a text that is not long, to break after /, _ and dots. */
+function breakable(text) {
+  const parts = text.length < SHORT ? text.split(/(?<=[/_.])/) : [text];
+  return parts.flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
+}
+
 /** A filter by one property of the dialogues or of their sides. */
 class Filter {
+  widens = true; // whether another value would widen the choice
+
   /** @param changed is called with the new choice, or null */
   constructor({ values, lengths, sides, meaning, ...data }, place, changed) {
     const { name } = Object.assign(this, data, { changed });
     this.starts = [0]; // of each dialogue, its first value; then the end
     for (const length of lengths) this.starts.push(this.starts.at(-1) + length);
     this.values = Float64Array.from(values);
-    this.sides = sides && Int8Array.from(sides); // of each value; -1 is nobody
+    this.sides = sides && Int8Array.from(sides); // of each value; -1 is of no side
     this.isNumber = Boolean(data.ranks ?? data.scale);
     this.together = true; // whether the filters of sides hold for the same one
     this.choice = null;
-    this.heading = element("h2", "", name);
-    this.heading.id = `filter-${place}`;
+    const shown = this.isMore ? this.column.path[0] : name;
+    this.heading = element("h2", { id: `filter-${place}` }, ...breakable(shown));
     this.top = element("div", "top-of", this.heading);
     if (sides) this.top.append(element("span", "whose", "of a side"));
     this.box = element("section", "filter", this.top);
     this.box.setAttribute("aria-labelledby", this.heading.id);
     if (!meaning) return;
-    const id = `meaning-${place}`; // seen while the heading has the pointer or the focus
-    this.top.append(Object.assign(element("p", "meaning", meaning), { id, role: "tooltip" }));
     this.heading.tabIndex = 0;
-    this.heading.setAttribute("aria-describedby", id);
+    describe(this.heading, meaning, this.top);
   }
 
   /** Prepare to count, with a function that returns the number of the bar of a value, if any. */
@@ -38,7 +44,18 @@ class Filter {
     this.reset();
     for (let number = 0; number + 1 < this.starts.length; number++) this.count(number, EVERY);
     this.whole = this.counts.slice();
-    this.most = this.whole.reduce((most, count) => Math.max(most, count), 1);
+  }
+
+  /** Let the counts stand behind others: those of the kept selection, or of all dialogues. */
+  compare(isKept) {
+    this.base = isKept ? this.counts.slice() : this.whole;
+    this.isKept = isKept;
+  }
+
+  /** Return the number of all beside that of the selection, or of the kept one. */
+  beside(now, other) {
+    if (this.isKept) return `, kept ${inEnglish(other)}`;
+    return now === other ? "" : ` of ${inEnglish(other)}`;
   }
 
   /** Call a function with each number of some sides, of labels their rank, and with its bar. */
@@ -76,7 +93,7 @@ class Filter {
 
   /** Return the side of a value as a bit. */
   bit(n) {
-    return this.sides && this.sides[n] >= 0 ? 1 << this.sides[n] : EVERY;
+    return this.sides ? 1 << (this.sides[n] & 31) : EVERY; // the last bit is nobody's
   }
 
   /** Return sides as they count beside other filters: all, if each filter may take another one. */
@@ -108,6 +125,15 @@ class Filter {
   }
 }
 
+let described = 0; // elements with a description
+
+/** Let a text explain an element of a box while that has the pointer or the focus. */
+function describe(target, text, box) {
+  const id = `meaning-${described++}`;
+  box.append(element("p", { className: "meaning", id, role: "tooltip" }, text));
+  target.setAttribute("aria-describedby", id);
+}
+
 /** A filter by labels. */
 class Labels extends Filter {
   constructor(data, place, changed) {
@@ -124,27 +150,25 @@ class Labels extends Filter {
 
   /** Add a select of ways to pass. */
   makeSelect(name, ...options) {
-    const made = element("select", "", ...options.map((text) => new Option(text)));
-    made.setAttribute("aria-label", visible(`${this.name}: ${name}`));
-    made.addEventListener("change", () => this.choice && this.changed(this.chosen()));
-    this.top.append(made);
-    return made;
+    const ariaLabel = visible(`${this.name}: ${name}`);
+    const onchange = () => this.choice && this.changed(this.chosen());
+    const texts = options.map((text) => new Option(text));
+    return this.top.appendChild(element("select", { ariaLabel, onchange }, ...texts));
   }
 
   bar(label, code) {
     const now = element("span", "now");
     const whole = element("span", "whole");
     const count = element("span", "number");
-    const parts = label.length < SHORT ? label.split(/(?<=[/_])/) : [label]; // to break between
-    const broken = parts.flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
     const classes = /[^\s-]{16}/.test(label) ? "label long" : "label"; // a long word may break
-    const text = element("span", classes, element("bdi", "", ...broken));
+    const text = element("span", classes, element("bdi", "", ...breakable(label)));
     const press = (event) => this.toggle(event.shiftKey ? "without" : "labels", label);
     const button = makeButton("value", press, whole, now, text, count);
     const not = makeButton("not", () => this.toggle("without", label), "≠");
     not.title = not.ariaLabel = visible(`${this.name}: without ${label}`);
-    whole.style.width = `${(100 * this.whole[code]) / this.most}%`;
-    return { now, count, button, not, item: element("li", "", button, not) };
+    const item = element("li", "", button, not);
+    if (this.meanings?.[code]) describe(button, this.meanings[code], item);
+    return { whole, now, count, button, not, item };
   }
 
   /** Hide all but the most frequent and the chosen labels behind a button. */
@@ -186,17 +210,13 @@ class Labels extends Filter {
       not.setAttribute("aria-pressed", this.excluded.includes(code));
       button.classList.toggle("out", this.excluded.includes(code));
     });
+    this.widens = !choice?.all;
     if (this.how && choice) this.how.value = choice.all ? "all" : "any";
     const hidden = !this.excluded.length;
     if (this.who) Object.assign(this.who, { value: WHO[Number(none)], hidden });
     const numbers = (choice?.min ?? choice?.max ?? null) !== null;
     const lacking = [...labels, ...without].filter((label) => !this.labels.includes(label));
     return this.lacks(lacking).concat(numbers ? [`“${visible(this.name)}” has no numbers.`] : []);
-  }
-
-  /** Whether another value would widen the choice. */
-  get widens() {
-    return !this.choice.all;
   }
 
   /** Whether the choice has a value. */
@@ -236,30 +256,34 @@ class Labels extends Filter {
     return [[...some, clause(this.without, this.excluded, " or ")], []];
   }
 
-  /** Return the choice as conditions of SQL on the rows of a table. */
-  sql(table) {
-    if (this.ids) {
-      const passing = this.ids.filter((_, number) => this.passing(number)).map(sqlText);
-      return [`id in (${[...new Set(passing)].join(", ")})`];
-    }
-    const values = `labels[${sqlText(this.name)}]`;
-    const has = (codes) =>
-      `list_has_any(${values}, [${codes.map((code) => sqlText(this.labels[code])).join(", ")}])`;
-    const conditions = this.needed.map(has);
-    if (!this.excluded.length) return conditions;
-    const [known, found] = [`len(${values}) > 0`, has(this.excluded)];
-    const none = `group by id having bool_or(${known}) and not bool_or(${found})`;
-    if (this.choice.none) return [...conditions, `id in (select id from ${table} ${none})`];
-    return [...conditions, this.complete ? `not ${found}` : `(${known} and not ${found})`];
+  /** Return what the choice asks of rows: `where` of each, or `having` of all of a side. */
+  tests() {
+    const { list, kind, path } = this.column;
+    const x = path.map(sqlName).join(".");
+    const has = (codes, not = "") => {
+      const labels = codes.map((code) => this.labels[code]);
+      if (list) return `${not}list_has_any(${x}, [${sqlTexts(labels)}])`;
+      if (kind !== "flag" && codes.length > 1) return `${x} ${not}in (${sqlTexts(labels)})`;
+      if (kind !== "flag") return `${x} ${not ? "<>" : "="} ${sqlTexts(labels)}`;
+      if (codes.length > 1) return `${x} is ${not ? "" : "not "}null`;
+      return (labels[0] === "yes") === !not ? x : `not ${x}`;
+    };
+    const tests = this.needed.map((codes) => ({ where: has(codes) }));
+    if (!this.excluded.length) return tests;
+    const known = list ? `len(${x}) > 0 and ` : "";
+    const some = list ? `bool_or(len(${x}) > 0)` : `count(${x}) > 0`;
+    const having = `${some} and not bool_or(${has(this.excluded)})`;
+    return [...tests, { where: known + has(this.excluded, "not "), having, nobody: this.choice.none }];
   }
 
   show() {
+    const most = Math.max(1, ...this.base, ...this.counts);
     this.counts.forEach((shown, code) => {
       const bar = this.bars[code];
-      const all = this.whole[code];
-      bar.now.style.width = `${(100 * shown) / this.most}%`;
-      const of = shown === all ? "" : ` of ${inEnglish(all)}`;
-      bar.count.textContent = inEnglish(shown) + of;
+      const all = this.base[code];
+      bar.whole.style.width = `${(100 * all) / most}%`;
+      bar.now.style.width = `${(100 * shown) / most}%`;
+      bar.count.textContent = inEnglish(shown) + this.beside(shown, all);
       bar.button.classList.toggle("none", !shown);
     });
   }

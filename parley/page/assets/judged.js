@@ -20,9 +20,8 @@ function addJudged(body, dialogue, dialogues, state) {
     const turns = whole.turns.slice(0, own.turn + 1);
     const shown = turnList(turns, whole.speakers, [], dialogues.language(number), new Set());
     shown.lastElementChild?.classList.add("asked");
-    const link = element("a", "", "The whole conversation");
-    link.href = address({ ...state, id: dialogue.partOf, turn: `${own.turn}` });
-    context.append(shown, element("p", "", link));
+    const href = address({ ...state, id: dialogue.partOf, turn: `${own.turn}` });
+    context.append(shown, element("p", "", element("a", { href }, "The whole conversation")));
   } else context.append(element("p", "", number === undefined ? "Not in this build." : "Loading …"));
   const made = cards.map((card) => judgedCard(card, dialogues, state, own.pools[0].id));
   list.before(context, ...made, element("h3", "", "Formulations"));
@@ -33,11 +32,10 @@ function judgedCard({ title, pools }, dialogues, state, current) {
   const sum = (pool) => pool.grades.reduce((all, [, ids]) => all + ids.length, 0);
   const most = Math.max(1, ...pools.map(sum));
   const columns = pools.map((pool) => {
-    const link = element("a", "", element("bdi", "", pool.name));
-    link.href = address({ ...state, id: pool.id, turn: null });
-    if (pool.id === current) link.setAttribute("aria-current", "true");
-    const bar = element("div", "stack");
-    bar.setAttribute("aria-hidden", "true");
+    const href = address({ ...state, id: pool.id, turn: null });
+    const ariaCurrent = pool.id === current ? "true" : null;
+    const link = element("a", { href, ariaCurrent }, element("bdi", "", pool.name));
+    const bar = element("div", { className: "stack", ariaHidden: "true" });
     pool.grades.forEach(([, ids], grade) => {
       const part = bar.appendChild(element("span", `grade-${Math.min(grade, 3)}`));
       part.style.width = `${(100 * ids.length) / most}%`;

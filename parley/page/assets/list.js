@@ -2,7 +2,7 @@
 "use strict";
 
 const BLOCK = 25; // entries that are written together
-const ROW = 77; // pixels of most entries
+const ROW = 57; // pixels of an entry
 
 class List {
   constructor(page) {
@@ -58,23 +58,19 @@ class List {
     const text = dialogue ? excerpt(dialogue.turns[turn].text, dialogues.words) : openings[number];
     const heading = entries[number] || titles[number] || "(no title)";
     const href = address({ ...page.state, id: dialogues.names[number], turn: null });
-    const link = Object.assign(element("a", "entry"), { href, title: visible(heading) });
-    if (number === page.open) link.setAttribute("aria-current", "true");
     const [first, ...rest] = heading.split(" · ");
     const title = element("bdi", "", element("b", "", first), [" ", ...rest].join(" · ").slice(1));
-    const own = { dir: "auto", lang: dialogues.language(number) };
-    const shown = addText(Object.assign(element("span", "excerpt"), own), text, dialogues.words);
-    link.append(element("span", "title", title));
+    const own = { className: "excerpt", dir: "auto", lang: dialogues.language(number) };
+    const shown = addText(element("span", own), text, dialogues.words);
     const hits = dialogues.words.length ? dialogues.found[number] : 0;
     const key = sorter ? selection.keys[number] : NaN;
     const told = hits ? [counted(hits, "hit")] : [];
     if (Number.isFinite(key)) told.push(sorter.numberText(key));
-    if (told.length) link.append(element("span", "sum", told.join(" · ")));
-    link.append(shown);
-    const row = element("li", "", link);
-    row.setAttribute("aria-setsize", selection.count);
-    row.setAttribute("aria-posinset", place + 1);
-    return row;
+    const sum = told.length ? element("span", "sum", told.join(" · ")) : null;
+    const ariaCurrent = number === page.open ? "true" : null;
+    const of = { className: "entry", href, title: visible(heading), ariaCurrent };
+    const link = element("a", of, element("span", "title", title), sum, shown);
+    return element("li", { ariaSetSize: selection.count, ariaPosInSet: place + 1 }, link);
   }
 }
 

@@ -1,41 +1,49 @@
 // Numbers: a filter with a histogram and two ends, and the table of counts, means and medians.
 "use strict";
 
-/** Return the box of a histogram, and a function that shows counts in front of those of all. */
-function histogram(whole) {
-  const most = Math.max(1, ...whole);
-  const every = [...whole]; // `whole` may count others later
-  const box = element("div", "histogram", ...every.map(() => element("span")));
-  box.setAttribute("aria-hidden", "true"); // numbers tell the same
-  const show = (counts = every) =>
-    [...box.children].forEach((bar, place) => {
-      const parts = [counts[place], every[place]].map((count) => `100% ${(100 * count) / most}%`);
-      bar.style.backgroundSize = parts.join(", ");
-      bar.title = inEnglish(counts[place]);
-    });
-  return { box, show };
+/** Show the shares of counts as bars of a histogram, in front of those of others. */
+function showShares(bars, counts, base) {
+  const [now, all] = [counts, base].map((some) => some.reduce((sum, one) => sum + one, 0) || 1);
+  const isSame = counts.every((count, place) => count === base[place]);
+  const shares = bars.map((_, place) => [counts[place] / now, base[place] / all]);
+  const most = Math.max(...shares.flat()); // one scale, so that few dialogues can be seen
+  bars.forEach((bar, place) => {
+    const [front, back] = shares[place].map((share) => `${(100 * share) / most}%`);
+    bar.style.backgroundSize = `${isSame ? 100 : 50}% ${front}, 100% ${back}`;
+  });
 }
 
 /** A filter by numbers from one end to another, which need not be ends of bars. */
 class Numbers extends Filter {
-  widens = true; // whether another value would widen the choice
-
   constructor(data, place, changed) {
     super(data, place, changed);
-    const { edges, first, last } = data.scale;
+    const { edges, first, last, whole, widens } = data.scale;
     const bin = (value) => edges.filter((edge) => edge <= value).length - first;
     this.prepare(last - first + 1, bin);
-    this.bars = histogram(this.whole);
+    const sorted = this.values.slice().sort();
+    this.bars = Array.from(this.whole, (_, place) => {
+      const [min = null, end] = [edges[first + place - 1], edges[first + place]];
+      const most = whole ? end - 1 : sorted.findLast((value) => value < end);
+      const range = { min, max: end === undefined ? null : Math.max(min ?? most, most) };
+      const bar = makeButton("", () => this.changed(bar.ariaPressed === "true" ? null : range));
+      return Object.assign(bar, { range, tabIndex: place ? -1 : 0 }); // one stop of Tab
+    });
+    const beside = { ArrowLeft: "previousSibling", ArrowRight: "nextSibling" };
+    const onkeydown = ({ target, key }) => target[beside[key]]?.focus();
+    const box = element("div", { className: "histogram", role: "toolbar", onkeydown }, ...this.bars);
+    const told = [this.bars[0].range.min ?? sorted[0], this.bars.at(-1).range.max ?? sorted.at(-1)];
+    const below = element("div", "ends", ...told.map((end) => element("span", "", inEnglish(end))));
+    if (widens) below.firstChild.after("bars widen");
+    this.said = element("output", "hint");
     this.ends = { min: this.makeEnd("min", "at least"), max: this.makeEnd("max", "at most") };
     const { min, max } = this.ends;
-    this.box.append(this.bars.box, element("div", "ends", min, element("span", "", "to"), max));
+    this.box.append(box, below, element("div", "ends", min, "to", max), this.said);
   }
 
   /** Make a field for one end. */
   makeEnd(end, words) {
-    const made = element("input");
-    made.setAttribute("aria-label", visible(`${this.name}, ${words}`));
-    Object.assign(made, { type: "number", step: "any", placeholder: words });
+    const ariaLabel = visible(`${this.name}, ${words}`);
+    const made = element("input", { type: "number", step: "any", placeholder: words, ariaLabel });
     made.addEventListener("input", () => {
       if (!made.validity.valid) return;
       const choice = { min: null, max: null, ...this.choice, [end]: asNumber(made.value) };
@@ -49,7 +57,10 @@ class Numbers extends Filter {
     const odd = [min, max].some(Number.isNaN);
     this.choice = odd || (min === null && max === null) ? null : { min, max };
     for (const [end, value] of Object.entries({ min, max }))
-      if (asNumber(this.ends[end].value) !== value) this.ends[end].value = value ?? "";
+      if (asNumber(this.ends[end].value) !== value) this.ends[end].value = Number.isNaN(value) ? "" : (value ?? "");
+    for (const bar of this.bars) bar.ariaPressed = bar.range.min === min && bar.range.max === max;
+    const none = (min ?? -Infinity) > (max ?? Infinity);
+    this.said.textContent = none ? "The least is above the most." : "";
     const wrong = odd ? [`“${visible(this.name)}” takes numbers.`] : [];
     return this.lacks([...labels, ...without]).concat(wrong);
   }
@@ -69,48 +80,54 @@ class Numbers extends Filter {
   }
 
   clauses() {
-    const { min, max } = this.choice;
-    const [least, most] = [min, max].map((end) => inEnglish(end ?? 0));
-    let words = min === max ? `exactly ${least}` : `${least} to ${most}`;
-    if (min === null) words = `at most ${most}`;
-    if (max === null) words = `at least ${least}`;
-    return [[this.phrase.join(words)], []];
+    return [[this.phrase.join(this.inWords(this.choice))], []];
   }
 
-  /** Return the choice as conditions of SQL. */
-  sql() {
-    const { min, max } = this.choice;
-    const ends = [min === null ? "" : `x >= ${min}`, max === null ? "" : `x <= ${max}`];
-    const passes = ends.filter(Boolean).join(" and ");
-    return [`len(list_filter(numbers[${sqlText(this.name)}], lambda x: ${passes})) > 0`];
+  inWords({ min, max }) {
+    const [least, most] = [min, max].map((end) => inEnglish(end ?? 0));
+    if (min === null || max === null) return min === null ? `at most ${most}` : `at least ${least}`;
+    return min === max ? `exactly ${least}` : `${least} to ${most}`;
+  }
+
+  /** Return what the choice asks of a row. */
+  tests() {
+    const x = this.column.path.map(sqlName).join(".");
+    const some = `len(list_filter(${x}, lambda x: ${sqlRange("x", this.choice)})) > 0`;
+    return [{ where: this.column.list ? some : sqlRange(x, this.choice) }];
   }
 
   show() {
-    this.bars.show(this.counts);
+    showShares(this.bars, this.counts, this.base);
+    this.bars.forEach((bar, place) => {
+      const [now, all] = [this.counts[place], this.base[place]];
+      bar.ariaLabel = `${this.inWords(bar.range)}: ${counted(now, "dialogue")}${this.beside(now, all)}`;
+    });
   }
 }
 
-/** A line of the table of numbers: how many, mean and median, now and of all dialogues. */
+/** A part of the table of numbers: how many, mean and median, now and of others. */
 class Sum {
-  constructor(filter, size) {
+  constructor(filter) {
     this.filter = filter;
     this.counts = filter.whole.slice();
-    this.every = this.statistics(Array(size).keys(), []);
-    this.bars = histogram(this.counts);
-    this.cells = this.every.map(() => element("td", "number"));
-    const name = Object.assign(element("th", "", element("bdi", "", filter.name)), { scope: "row" });
-    this.row = element("tr", "", name, element("td", "", this.bars.box), ...this.cells);
+    this.bars = Array.from(this.counts, () => element("span"));
+    // numbers tell the same
+    const box = element("div", { className: "histogram", ariaHidden: "true" }, ...this.bars);
+    this.cells = [1, 2, 3].map(() => element("td", "number"));
+    const head = element("th", { scope: "rowgroup", colSpan: 4 }, element("bdi", "", ...breakable(filter.name)));
+    const line = element("tr", "", element("td", "", box), ...this.cells);
+    this.rows = element("tbody", "", element("tr", "", head), line);
   }
 
   /** Count the numbers of dialogues; return how many, their mean and their median, as texts. */
-  statistics(dialogues, passing) {
+  statistics({ numbers: dialogues, masks }) {
     const found = [];
     const take = (number, place) => {
       found.push(number);
       this.counts[place]++;
     };
     this.counts.fill(0);
-    for (const number of dialogues) this.filter.eachNumber(number, passing[number] ?? EVERY, take);
+    for (const number of dialogues) this.filter.eachNumber(number, masks[number], take);
     const numbers = Float64Array.from(found).sort();
     const middle = numbers.length / 2;
     const median = (numbers[Math.ceil(middle) - 1] + numbers[Math.floor(middle)]) / 2;
@@ -118,15 +135,25 @@ class Sum {
     return [numbers.length, mean, median].map(rounded);
   }
 
-  /** Show the numbers of dialogues, by default all, and of their sides that pass. */
-  show(dialogues, passing) {
-    const texts = dialogues ? this.statistics(dialogues, passing) : this.every;
-    const differs = texts.some((text, place) => text !== this.every[place]);
+  /** Let the numbers of a selection stand beside others: of the kept one, or of all. */
+  compare(isKept, selection) {
+    this.others = this.statistics(isKept ? selection : selection.all);
+    this.base = this.counts.slice();
+    this.isKept = isKept;
+  }
+
+  /** Show the numbers of the dialogues found, and of their sides that pass. */
+  show(selection) {
+    const isAll = selection.isWhole && !this.isKept;
+    const texts = isAll ? this.others : this.statistics(selection);
+    const differs = this.isKept || texts.some((text, place) => text !== this.others[place]);
     texts.forEach((text, place) => {
-      const every = differs ? element("span", "every", `all ${this.every[place]}`) : "";
-      this.cells[place].replaceChildren(text, every);
+      const other = `${this.isKept ? "kept" : "all"} ${this.others[place]}`;
+      this.cells[place].replaceChildren(text, differs ? element("div", "every", other) : "");
     });
-    this.bars.show(dialogues && this.counts);
+    const counts = isAll ? this.base : this.counts;
+    showShares(this.bars, counts, this.base);
+    this.bars.forEach((bar, place) => (bar.title = inEnglish(counts[place])));
   }
 }
 

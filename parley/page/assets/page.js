@@ -9,54 +9,139 @@ class Page {
     this.tab = document.title;
     this.changed = -Infinity; // when something was typed or dragged last
     this.plain = !index.utterances.some(Boolean); // rows without a transcript
-    this.filters = index.filters.map((data, place) => {
-      const changed = (choice, often) => this.change(this.filters[place], choice, often);
-      if (index.own.includes(data.name)) data.ids = index.ids; // SQL has no such filter
-      return new (data.labels ? Labels : Numbers)(data, place, changed);
-    });
-    index.filters = null; // the filters hold it more compactly
+    this.filters = [];
+    this.sums = [];
+    this.meanings = new Map(); // of labels
     this.dialogues = new Dialogues(index);
     this.selection = new Selection(this.dialogues, this.filters, this.state);
     this.list = new List(this);
-    byId("apart").hidden = !this.filters.some((filter) => filter.sides);
+    this.add(index.filters, byId("filters"));
+    index.filters = null; // the filters hold it more compactly
+    this.folds = new Map(index.more.map((more) => [more.config, this.fold(more)]));
+    byId("more").append(...this.folds.values());
+    byId("more").hidden = !this.folds.size;
     this.listen();
-    byId("filters").append(...this.filters.map((filter) => filter.box));
-    for (const { name } of this.selection.sorters)
-      for (const [sign, first] of Object.entries(FIRST))
-        byId("sort").append(new Option(`${visible(name)}, ${first} first`, sign + name));
-    const summed = this.filters.filter((filter) => filter.mean);
-    this.sums = summed.map((filter) => new Sum(filter, this.dialogues.size));
-    byId("sums").append(...this.sums.map((sum) => sum.row));
-    byId("numbers").hidden = !this.sums.length;
     if (index.where) byId("sort").options[0].text = "order of the query";
     if (this.plain) byId("around").closest("label").hidden = true;
-    this.restore();
+    this.restore().then(() => {
+      const { clientHeight, parentElement } = byId("list"); // of which the numbers take up to 40%
+      const rest = clientHeight - 0.4 * parentElement.clientHeight;
+      byId("numbers").open = WIDE.matches && rest >= 5 * ROW; // five in sight beside them
+    });
     this.dialogues.load(this.open);
+  }
+
+  /** Add filters to a box, with their orders and numbers. */
+  add({ filters, lists }, box, isMore = false) {
+    for (const { lengths, sides, ...data } of filters) {
+      const changed = (choice, often) => this.change(filter, choice, often);
+      const own = { lengths: lists[lengths], sides: lists[sides], isMore };
+      if (this.index.own.includes(data.name)) own.ids = this.index.ids; // SQL has no such filter
+      const filter = new (data.labels ? Labels : Numbers)(
+        { ...data, ...own }, this.filters.length, changed,
+      );
+      this.filters.push(filter);
+      data.meanings?.forEach((meaning, code) => this.meanings.set(data.labels[code], meaning));
+      box.append(filter.box);
+      if (!filter.isNumber) continue;
+      for (const [sign, first] of Object.entries(FIRST))
+        byId("sort").append(new Option(`${visible(data.name)}, ${first} first`, sign + data.name));
+      this.sums.push(new Sum(filter));
+      byId("sums").append(this.sums.at(-1).rows);
+    }
+    byId("apart").hidden = !this.filters.some((filter) => filter.sides);
+    byId("numbers").hidden = !this.sums.length;
+  }
+
+  /** Return the fold of a config's other columns, which come when it is opened. */
+  fold({ config, about, names }) {
+    const head = element("summary", "", element("bdi", "", config), ` (${names.length})`);
+    const each = "Each filter holds by itself: two may hold in different rows.";
+    const one = this.index.configs[config].one;
+    const fold = element("details", "", head, element("p", "hint", `${about}. ${one ? "" : each}`));
+    const show = () => this.load(config).then(() => this.count(true));
+    fold.addEventListener("toggle", show, { once: true });
+    return fold;
+  }
+
+  /** Load the other columns of a config. */
+  async load(config) {
+    const fold = this.folds.get(config);
+    fold.loading ??= loadScript(`data/columns-${config}.js`).catch(() => {
+      fold.append(element("p", "hint", "These filters failed to load. Reload the page."));
+    });
+    await fold.loading;
+  }
+
+  /** Return the configs whose columns a state asks for, and which have not come. */
+  missing({ chosen, sort, kept }) {
+    const asked = new Set([...chosen.keys(), ...keptState(kept).chosen.keys(), sort?.replace(/^-/, "")]);
+    for (const { name } of this.filters) asked.delete(name);
+    const isMissing = ({ names }) => names.some((name) => asked.has(name));
+    return this.index.more.filter(isMissing).map(({ config }) => config);
   }
 
   /** Make a loaded part searchable, and load the next. */
   take(number, dialogues) {
     const part = this.dialogues.take(number, dialogues);
-    if (this.dialogues.words.length) this.narrow();
+    if (this.compared === undefined) this.dialogues.load(this.open); // its columns are to come
+    else if (this.dialogues.words.length || this.state.kept !== null) this.narrow();
     else this.tell();
+    if (this.compared === undefined) return;
     const isPart = this.dialogues.get(this.open)?.partOf; // of one that may have come
     if (isPart || (this.open >= part.first && this.open < part.end)) showDialogue(this);
     this.dialogues.load(this.open);
   }
 
-  /** Apply the filters to the search hits, and show the result. */
-  narrow() {
-    const { selection } = this;
-    selection.find();
-    for (const filter of this.filters) filter.show();
-    const found = selection.isWhole ? undefined : selection.numbers;
-    for (const sum of this.sums) sum.show(found, selection.masks);
-    byId("clear").disabled = !this.state.chosen.size;
-    const { length } = selection.chosen;
-    byId("chosen").textContent = length ? `(${length})` : "";
+  /** Apply search and filters, and show the result. */
+  narrow(isNew = false) {
+    this.count(isNew);
     this.tell();
     this.list.show();
     this.follow();
+  }
+
+  /** Search, count the kept selection, and apply the filters, as far as that is new. */
+  count(isNew) {
+    const { selection, dialogues } = this;
+    const { kept } = this.state;
+    const loaded = kept !== null && dialogues.loaded;
+    const compared = [this.filters.length, byId("numbers").open, loaded, kept].join(" ");
+    if (compared !== this.compared) this.compare(kept);
+    if (isNew || compared !== this.compared) {
+      selection.choose();
+      dialogues.search(this.state);
+    }
+    this.compared = compared;
+    selection.find();
+    for (const each of this.counters) each.show(selection);
+    byId("keep").disabled = selection.isWhole;
+    byId("clear").disabled = !this.state.chosen.size && !this.state.query;
+    const { length } = selection.chosen;
+    byId("chosen").textContent = length ? `(${length})` : "";
+  }
+
+  /** What counts the selection: the filters, and the numbers where they are shown. */
+  get counters() {
+    return byId("numbers").open ? [...this.filters, ...this.sums] : this.filters;
+  }
+
+  /** Count what stands beside the selection: the kept one, or all dialogues for null. */
+  compare(kept) {
+    const { selection, dialogues } = this;
+    const isKept = kept !== null;
+    if (isKept) {
+      selection.state = keptState(kept);
+      selection.choose();
+      dialogues.search(selection.state);
+      selection.find();
+    }
+    for (const each of this.counters) each.compare(isKept, selection);
+    const sql = isKept ? new Sql(selection) : null;
+    selection.kept = sql && { told: selection.told(), sql: `${sql}`, tables: sql.tables };
+    selection.state = this.state;
+    byId("kept").hidden = !isKept;
+    byId("kept-said").replaceChildren(`Kept: ${selection.kept?.told ?? ""}`);
   }
 
   tell() {
@@ -84,7 +169,7 @@ class Page {
     this.open = inAddress ?? first ?? -1;
     byId("window").querySelector("[aria-current]")?.removeAttribute("aria-current");
     const place = this.place();
-    if (place >= 0) this.list.row(place).firstChild.setAttribute("aria-current", "true");
+    if (place >= 0) this.list.row(place).firstChild.ariaCurrent = "true";
     showDialogue(this);
   }
 
@@ -117,9 +202,16 @@ class Page {
 
   /** Change the state, adding or replacing an entry of the browser's history. */
   go(change, replace = false) {
+    this.keep();
     Object.assign(this.state, { turn: null }, change);
     this.linked = this.state.version;
     history[replace ? "replaceState" : "pushState"](null, "", address(this.state));
+  }
+
+  /** Keep in the browser's history where the list stands. */
+  keep() {
+    const { scrollTop } = byId("list");
+    if (scrollTop !== (history.state ?? 0)) history.replaceState(scrollTop, "");
   }
 
   choose(number, turn = null) {
@@ -151,37 +243,34 @@ class Page {
 
   /** Open the next turn, or the next dialogue found, in which the user's files differ. */
   nextDifference() {
-    const { numbers, count } = this.selection;
+    const { numbers } = this.selection;
     const here = this.differing(this.open).find((turn) => turn > this.turn);
     const filter = this.filters.find(({ name }) => name === "differs");
-    const differs = (number) => filter.of(number).length;
-    if (!filter || !numbers.some(differs)) return;
-    let [place, number] = [this.place(), this.open];
-    for (let step = 0; here === undefined && step < count; step++) {
-      place = (place + 1) % count;
-      number = numbers[place];
-      if (differs(number)) break;
-    }
+    const behind = this.place() + 1;
+    const others = [...numbers.subarray(behind), ...numbers.subarray(0, behind)];
+    const next = others.find((number) => filter?.of(number).length);
+    if (next === undefined) return;
+    const number = here === undefined ? next : this.open;
     const turn = here ?? this.differing(number)[0];
     this.choose(number, turn === undefined ? null : `${turn}`);
-    this.list.reveal(place);
+    this.list.reveal(this.place());
   }
 
   back() {
-    if (this.state.id !== null) {
-      const place = this.place();
-      this.go({ id: null });
-      this.follow();
-      this.list.reveal(place);
-      (place < 0 ? byId("list") : this.list.row(place).firstChild).focus();
-    } else if (this.state.query || this.state.chosen.size) {
-      this.go({ query: "", chosen: new Map() });
-      this.restore(this.state);
-    }
+    if (this.state.id === null) return;
+    const place = this.place();
+    this.go({ id: null });
+    this.follow();
+    this.list.reveal(place);
+    (place < 0 ? byId("list") : this.list.row(place).firstChild).focus();
   }
 
   /** Show a state, by default the one in the address. */
-  restore(state = readAddress()) {
+  async restore(state = readAddress()) {
+    for (const config of this.missing(state)) {
+      await this.load(config);
+      this.folds.get(config).open = true;
+    }
     this.linked = state.version; // the version that the address is of
     Object.assign(this.state, state, { version: this.index.dataset.version });
     if (this.plain) this.state.around = true;
@@ -189,11 +278,9 @@ class Page {
     byId("around").checked = state.around;
     byId("together").checked = !state.apart;
     byId("sort").value = this.selection.sorter ? state.sort : "";
-    this.selection.choose();
-    this.dialogues.search(this.state);
-    this.narrow();
-    if (state.id === null) byId("list").scrollTop = 0;
-    else this.list.reveal(this.place()); // so that Tab goes on from the open entry
+    this.narrow(true);
+    byId("list").scrollTop = history.state ?? 0;
+    if (state.id !== null) this.list.reveal(this.place()); // so that Tab goes on from the open entry
   }
 
   /** Change the choice of a filter; changes that follow fast are one entry of the history. */
@@ -202,9 +289,8 @@ class Page {
     if (choice) chosen.set(filter.name, choice);
     else chosen.delete(filter.name);
     this.go({ chosen, id: null }, often && this.isFast());
-    this.selection.choose();
     byId("list").scrollTop = 0;
-    this.narrow();
+    this.narrow(true);
   }
 
   isFast() {
@@ -217,42 +303,48 @@ class Page {
     byId("query").addEventListener("input", (event) => {
       this.go({ query: event.target.value, id: null }, this.isFast());
       byId("list").scrollTop = 0;
-      this.dialogues.search(this.state);
-      this.narrow();
+      this.narrow(true);
     });
     byId("search").addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.selection.count) this.choose(this.selection.hits[0]);
     });
-    const set = (id, change) =>
-      byId(id).addEventListener("change", (event) => {
-        this.go(change(event.target));
-        this.restore(this.state);
-      });
-    set("around", ({ checked }) => ({ around: checked }));
-    set("together", ({ checked }) => ({ apart: !checked, id: null }));
-    set("sort", ({ value }) => ({ sort: value || null, id: null }));
-    for (const kind of ["pointerover", "focusin"])
-      byId("filters").addEventListener(kind, () => byId("filters").classList.remove("still"));
-    byId("clear").addEventListener("click", () => {
-      this.go({ chosen: new Map(), id: null });
+    const on = (id, kind, act) => byId(id)?.addEventListener(kind, act);
+    const apply = (change) => {
+      this.go(change);
       this.restore(this.state);
+    };
+    on("around", "change", ({ target }) => apply({ around: target.checked }));
+    on("together", "change", ({ target }) => apply({ apart: !target.checked, id: null }));
+    on("sort", "change", ({ target }) => apply({ sort: target.value || null, id: null }));
+    for (const kind of ["pointerover", "focusin"])
+      on("filters", kind, () => byId("filters").classList.remove("still"));
+    on("clear", "click", () => {
+      apply({ query: "", chosen: new Map(), id: null });
       byId("query").focus();
     });
-    byId("list").addEventListener("click", (event) => {
+    on("list", "click", (event) => {
       const row = event.target.closest("li");
       if (!row || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      this.choose(this.selection.hits[row.getAttribute("aria-posinset") - 1]);
+      this.choose(this.selection.hits[row.ariaPosInSet - 1]);
     });
-    byId("load").addEventListener("click", () => new Export(this.selection).show());
-    byId("next-difference")?.addEventListener("click", () => this.nextDifference());
+    on("keep", "click", () => {
+      const { query, around, apart, chosen } = this.state;
+      apply({ kept: address({ query, around, apart, chosen }).slice(1) });
+    });
+    on("drop", "click", () => apply({ kept: null }));
+    on("load", "click", () => new Export(this.selection).show());
+    on("next-difference", "click", () => this.nextDifference());
     addEventListener("popstate", () => this.restore());
+    addEventListener("pagehide", () => this.keep());
     WIDE.addEventListener("change", () => {
-      for (const id of ["filters-box", "numbers"]) byId(id).open = WIDE.matches;
+      byId("filters-box").open = WIDE.matches;
+      byId("numbers").open &&= WIDE.matches;
       this.follow();
     });
-    for (const id of ["filters-box", "numbers"]) byId(id).open = WIDE.matches;
+    byId("filters-box").open = WIDE.matches;
+    on("numbers", "toggle", () => this.compared && this.count(true));
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -264,8 +356,11 @@ class Page {
       event.preventDefault();
       const meaning = [...document.querySelectorAll(".meaning")].some((each) => each.offsetParent);
       byId("filters").classList.add("still"); // hides it
+      const [help, isHelp] = [byId("help"), byId("help").open];
       const first = this.selection.count ? this.list.row(0).firstChild : byId("list");
-      if (typing || meaning) first.focus();
+      help.open = false;
+      if (isHelp) help.firstElementChild.focus();
+      else if (typing || meaning) first.focus();
       else this.back();
     } else if (event.key === "/") {
       event.preventDefault();
@@ -285,5 +380,7 @@ let page = null;
 globalThis.parley = {
   index: (text) => (page = new Page(JSON.parse(text))),
   part: (number, text) => page.take(number, JSON.parse(text)),
+  columns: (config, text) => page.add(JSON.parse(text), page.folds.get(config), true),
   table: (config, text) => page.dialogues.tables.set(config, JSON.parse(text)),
+  views: (text) => (page.index.views = JSON.parse(text)),
 };

@@ -19,7 +19,7 @@ function showDialogue(page) {
     ? layOut(dialogue, dialogues.words, dialogues.language(open), selection.labels)
     : element("p", "empty", "Loading …");
   if (dialogue) addJudged(body, dialogue, dialogues, page.state);
-  if (dialogue && selection.filters.length) body.prepend(valuesOf(page, dialogue));
+  if (dialogue) addValues(body, page, dialogue);
   pane.replaceChildren(headOf(page), body);
   const items = pane.querySelectorAll(".body > .turns > .turn");
   items.forEach((item, turn) => item.append(tools(page, item, turn)));
@@ -40,7 +40,7 @@ function tools(page, item, turn) {
     copy(link, url.href, () => "See the address");
     page.go(here);
     byId("dialogue").querySelector(".turn[aria-current]")?.removeAttribute("aria-current");
-    item.setAttribute("aria-current", "true");
+    item.ariaCurrent = "true";
   }, "Copy link");
   const mark = () => select(item.querySelector(".text"));
   const button = makeButton("", () => copy(button, quote(page, turn), mark), "Copy quote");
@@ -54,11 +54,11 @@ function quote({ index, dialogues, open }, turn) {
   const { speaker, text } = turns[turn];
   const place = `turn ${turn} of ${titles[open]}, ${dataset.name} ${dataset.version}`;
   const keys = [...dataset.citation.matchAll(/^@\w+\{\s*([^,\s]+)/gm)].map(([, key]) => key);
-  return `“${text}”\n${speakers[speaker]}, ${place} [${keys.join("; ")}]`;
+  return `“${text}”\n${named(speakers[speaker])}, ${place} [${keys.join("; ")}]`;
 }
 
-/** Return the values of the open dialogue for the chosen filters; those for the others folded. */
-function valuesOf({ selection, open }, { sides = [] }) {
+/** Mark the values for the chosen filters; add those that the dialogue does not tell, the rest folded. */
+function addValues(body, { selection, open }, { before = [], sides = [], after = [], tables = [] }) {
   const { filters, chosen: asked } = selection;
   const partsOf = (filter, side) => {
     const values = filter.of(open).filter(([of]) => of === side);
@@ -68,8 +68,9 @@ function valuesOf({ selection, open }, { sides = [] }) {
     });
     return parts.flatMap((part, place) => (place ? ["; ", part] : [part]));
   };
-  const names = sides.map(([name]) => name);
-  const add = (box, some) => {
+  const names = sides.map(([name]) => named(name));
+  const boxOf = (some) => {
+    const box = element("div", "filtered");
     const [pairs, rows] = [[], []];
     for (const filter of some)
       if (filter.sides) rows.push([filter.name, names.map((_, side) => partsOf(filter, side))]);
@@ -79,11 +80,20 @@ function valuesOf({ selection, open }, { sides = [] }) {
     if (rows.length) box.append(table({ title: "of each side", columns: names, rows }));
     return box;
   };
-  const others = filters.filter((filter) => !asked.includes(filter));
-  const rest = element("details", "", element("summary", "", "More about this dialogue"));
-  const made = add(element("div", "filtered"), asked);
-  made.append(add(rest, others));
-  return made;
+  const lists = [before, after, ...sides.map(([, known]) => known), ...tables.map(({ rows }) => rows)];
+  const told = new Set(lists.flat().map(([name]) => name));
+  const others = filters.filter((filter) => !asked.includes(filter) && !told.has(filter.name));
+  const rest = boxOf(others);
+  const summary = element("summary", "", "More about this dialogue");
+  const terms = [...body.querySelectorAll("dt")];
+  const above = asked.filter((filter) => {
+    const own = filter.sides ? [] : terms.filter((term) => term.textContent === filter.name);
+    const isChosen = filter.of(open).some(([, value]) => filter.has(value));
+    for (const term of own) term.nextSibling.classList.toggle("chosen", isChosen);
+    return !own.length;
+  });
+  if (above.length) body.prepend(boxOf(above));
+  if (rest.firstChild) body.append(element("details", "rest", summary, rest));
 }
 
 /** Return the names of the sides of the open dialogue that pass all filters of a side. */
@@ -92,7 +102,7 @@ function matching({ selection, dialogues, open, state }) {
   const { sides = [] } = dialogues.get(open) ?? {};
   if (!own.length || state.apart) return [];
   const mask = own.reduce((bits, filter) => bits & filter.passing(open), EVERY);
-  return sides.flatMap(([name], side) => (mask & (1 << side) ? [name] : []));
+  return sides.flatMap(([name], side) => (mask & (1 << side) ? [named(name)] : []));
 }
 
 function headOf(page) {
@@ -102,12 +112,11 @@ function headOf(page) {
   const place = page.place();
   const button = (label, name, step) => {
     const disabled = place < 0 || place + step < 0 || place + step >= count;
-    const own = { ariaLabel: name, disabled };
-    return Object.assign(makeButton("step", () => page.step(step), label), own);
+    return Object.assign(makeButton("", () => page.step(step), label), { ariaLabel: name, disabled });
   };
   const back = makeButton("back", () => page.back(), "Back to the list");
-  const title = element("h2", "", element("bdi", "", index.titles[open] || "(no title)"));
-  title.tabIndex = -1;
+  const name = index.titles[open] || "(no title)";
+  const title = element("h2", { tabIndex: -1 }, element("bdi", "", name));
   const where = element("p", "where", `${spot.config}/${spot.split}`);
   if (place >= 0) where.append(` · ${inEnglish(place + 1)} of ${inEnglish(count)}`);
   const names = matching(page);

@@ -25,6 +25,7 @@ class Dialogues {
     this.found = new Uint32Array(this.size); // matching utterances of each dialogue
     this.matches = new Uint8Array(this.size); // whether the dialogue matches
     this.first = new Int32Array(this.size); // the first matching turn, or -1
+    this.words = [];
   }
 
   /** Load the next part; the open dialogue's part first. */

@@ -8,8 +8,10 @@ class Selection {
     Object.assign(this, { dialogues, filters, state, index: dialogues.index });
     this.hits = new Uint32Array(dialogues.size);
     this.masks = new Int32Array(dialogues.size); // the sides of each hit that pass, as bits
+    const numbers = Uint32Array.from(this.masks, (_, number) => number);
+    this.all = { numbers, masks: this.masks.slice().fill(EVERY) };
     this.keys = new Float64Array(dialogues.size); // by which hits are sorted
-    this.sorters = filters.filter((filter) => filter.isNumber);
+    this.kept = null; // the sentence and the code of the kept selection
   }
 
   /** Show the choices of the state in the filters. */
@@ -81,7 +83,8 @@ class Selection {
 
   /** The filter by whose numbers the list is sorted, if any. */
   get sorter() {
-    return this.sorters.find(({ name }) => [name, `-${name}`].includes(this.state.sort));
+    const { sort } = this.state;
+    return this.filters.find((each) => each.isNumber && [each.name, `-${each.name}`].includes(sort));
   }
 
   /** The sign of an order: "" with the lowest number first, "-" with the highest. */
@@ -136,20 +139,19 @@ class Selection {
   /** Return the Python that loads the rows of these dialogues. */
   python() {
     const { index } = this;
-    const ids = this.selecting(); // for places of which they are a part
-    const of = new Map(); // place -> number of its dialogues
-    for (const number of this.numbers)
-      of.set(index.place[number], (of.get(index.place[number]) ?? 0) + 1);
+    const selecting = this.selecting(); // for places of which they are a part
+    const of = Map.groupBy(this.numbers, (number) => index.place[number]);
     const { path, revision, first } = index.load;
     const exact = revision ? `, revision=${python(revision)}` : "";
-    const isPart = ids && [...of].some(([number, count]) => count < index.places[number].rows);
-    const parts = [...of].map(([number, count]) => {
-      const { config, split, column, prefix, rows } = index.places[number];
+    const isPart = ([place, found]) => this.isAsked && found.length < index.places[place].rows;
+    const isSelecting = this.kept || [...of].some(isPart);
+    const parts = [...of].map((each) => {
+      const { config, split, column, prefix } = index.places[each[0]];
       const name = config === index.default ? "" : `, ${python(config)}`;
       const call = `load_dataset(${python(path)}${name}, split=${python(split)}${exact})`;
       const inSplit = prefix ? `${python(prefix)} + ` : "";
       const filter = `.filter(\n    lambda row: ${inSplit}str(row[${python(column)}]) in ids\n)`;
-      return [`${config}/${split}`, ids && count < rows ? call + filter : call];
+      return [`${config}/${split}`, isPart(each) ? call + filter : call];
     });
     const entries = parts.map(
       ([place, code]) => `    ${python(place)}: ${code.replaceAll("\n", "\n    ")},\n`,
@@ -157,51 +159,40 @@ class Selection {
     const loaded = parts.length === 1 ? parts[0][1] : `{\n${entries.join("")}}`;
     const before = first ? `# first: ${first}\n` : "";
     const imports = `${revision ? "import huggingface_hub\n" : ""}import parley\n`;
-    const top = `${before}${isPart ? imports : ""}from datasets import load_dataset\n\n`;
-    return `${top}${isPart ? ids : ""}rows = ${loaded}\n`;
+    const top = `${before}${isSelecting ? imports : ""}from datasets import load_dataset\n\n`;
+    return `${top}${isSelecting ? selecting : ""}rows = ${loaded}\n`;
   }
 
-  /** Return the SQL that finds the same dialogues, in their order. */
-  sql() {
-    const { index, unknown, sorter } = this;
-    const { words } = this.dialogues;
-    const { around, apart } = this.state;
-    const table = `${index.dataset.name}.filters`;
-    const of = (condition) => (apart ? `id in (select id from ${table} where ${condition})` : condition);
-    const conditions = this.chosen.flatMap((filter) => filter.sql(table)).map(of);
-    const has = (text) => words.map((word) => `contains(${text}, ${sqlText(word)})`).join(" and ");
-    const utters = `len(list_filter(said, lambda text: ${has("text")})) > 0`;
-    if (words.length) conditions.push(around ? `(${utters} or ${has("around")})` : utters);
-    if (unknown.length) conditions.push("false");
-    const numbered = "numbered as (select id::text as id, row_number() over () as n from chosen)";
-    const lines = index.where ? [`with chosen(id) as (`, index.where, `), ${numbered}`] : [];
-    lines.push(`select id from ${table}${index.where ? " join numbered using (id)" : ""}`);
-    conditions.forEach((each, place) => lines.push(`${place ? "    and" : "where"} ${each}`));
-    const order = [index.where ? "min(n)" : "min(place)"];
-    if (sorter) {
-      const numbers = `numbers[${sqlText(sorter.name)}]`;
-      const least = this.sign ? `max(list_max(${numbers})) desc` : `min(list_min(${numbers}))`;
-      order.unshift(`${least} nulls last`);
-    }
-    return [...lines, `group by id order by ${order.join(", ")}`].join("\n");
+  /** Whether there is anything to select by. */
+  get isAsked() {
+    return Boolean(this.dialogues.words.length || this.chosen.length || this.index.where);
   }
 
-  /** Return the Python that selects their ids by this SQL, if there is anything to select by. */
+  /** Return the Python that selects their ids by SQL, and those of the kept selection. */
   selecting() {
-    const { index } = this;
-    if (!this.state.query.trim() && !this.chosen.length && !index.where) return "";
+    const { index, kept } = this;
+    const asked = this.isAsked ? [["ids", this.told(), `${new Sql(this)}`]] : [];
+    if (kept) asked.push(["kept", kept.told, kept.sql]);
+    if (!asked.length) return "";
     const { path, revision } = index.load;
-    const folder = python(revision ? `copy/${index.dataset.name}` : path);
+    const folder = python(index.load.folder);
     const copied = revision
       ? `huggingface_hub.snapshot_download(\n    ${python(path)}, repo_type="dataset", ` +
         `revision=${python(revision)}, local_dir=${folder}\n)\n`
       : "";
-    const lines = this.sql().split("\n").map((line) => `    ${python(line)},\n`);
-    return (
-      `# ${inOneLine(this.counted() + this.inWords())}\n${copied}query = [\n${lines.join("")}]\n` +
-      `with parley.connect(${folder}) as connection:\n` +
-      `    ids = {id for (id,) in connection.execute("\\n".join(query)).fetchall()}\n`
-    );
+    const queries = asked.map(([name, told, sql]) => {
+      const lines = sql.split("\n").map((line) => `    ${python(line)},\n`);
+      return `# ${told}\n${name}_query = [\n${lines.join("")}]\n`;
+    });
+    const rows = (name) => `connection.execute("\\n".join(${name}_query)).fetchall()`;
+    const sets = asked.map(([name]) => `    ${name} = {str(id) for (id,) in ${rows(name)}}\n`);
+    const connected = `with parley.connect(${folder}) as connection:\n`;
+    return copied + queries.join("") + connected + sets.join("");
+  }
+
+  /** Return what is found as a line. */
+  told() {
+    return inOneLine(this.counted() + this.inWords());
   }
 }
 

@@ -1,4 +1,4 @@
-// Text as elements, its words, counts and SQL. Dataset text becomes text nodes and nothing else.
+// Text as elements, its words and counts. Dataset text becomes text nodes and nothing else.
 "use strict";
 
 // Characters that reorder or hide text are shown as numbers; the same ones as in the terminal.
@@ -6,16 +6,18 @@ const CONTROL =
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff]|\udb40[\udc00-\udc7f]/g;
 
 const CONTROL_SIGN = new RegExp(`(${CONTROL.source}|[\\t\\n])`);
+const HIDDEN_SIGN = new RegExp(`(${CONTROL.source})`);
 
 const byId = (id) => document.getElementById(id);
 const LONGEST = 20_000; // characters shown of a text: browsers are slow with longer words
 const MARKED = 1000; // matches marked in a text
 const SHORT = 200; // characters of a text in a tooltip or label
 
-/** Return an element with classes and children; strings become text. */
-function element(tag, classes, ...children) {
+/** Return an element with classes, or properties, and children; strings become text. */
+function element(tag, own, ...children) {
   const made = document.createElement(tag);
-  if (classes) made.className = classes;
+  if (typeof own === "object") Object.assign(made, own);
+  else if (own) made.className = own;
   for (const child of children) {
     if (typeof child === "string") addText(made, child);
     else if (child) made.append(child);
@@ -39,13 +41,9 @@ function addText(node, text, words = []) {
 }
 
 function addPlain(node, text) {
-  let last = 0;
-  for (const found of text.matchAll(CONTROL)) {
-    if (found.index > last) node.append(text.slice(last, found.index));
-    node.append(element("span", "control", visible(found[0])));
-    last = found.index + found[0].length;
-  }
-  if (last < text.length) node.append(text.slice(last));
+  text.split(HIDDEN_SIGN).forEach((part, n) => {
+    if (part) node.append(n % 2 ? element("span", "control", visible(part)) : part);
+  });
 }
 
 /** Return text for a tooltip or label: shortened, with control characters visible. */
@@ -54,9 +52,9 @@ function visible(text) {
   return text.slice(0, SHORT).replace(CONTROL, (sign) => `U+${number(sign)}`);
 }
 
-/** Return text for comparison, without case and character variants. */
+/** Return text for comparison, without case and variants of characters and apostrophes. */
 function fold(text) {
-  return text.normalize("NFKC").toLowerCase();
+  return text.replace(/[‘’´]/g, "'").normalize("NFKC").toLowerCase();
 }
 
 const CHARACTERS = new Intl.Segmenter(); // a letter with its accents is one
@@ -89,26 +87,16 @@ function places(text, words) {
     .filter(([from, to]) => from >= last && (last = to));
 }
 
-/** Return the words and "quoted phrases" of a query. */
+/** Return the words and "quoted phrases" of a query; an empty phrase is none. */
 function wordsOf(query) {
-  const found = query.matchAll(/["“„]([^"“”]+)["“”](?=\s|$)|\S+/g);
-  return [...found].map(([word, phrase]) => phrase ?? word);
+  const found = query.matchAll(/["“„]([^"“”]*)["“”](?=\s|$)|\S+/g);
+  return [...found].map(([word, phrase]) => phrase ?? word).filter((word) => word.trim());
 }
 
 /** Return a button that calls a function. */
-function makeButton(classes, pressed, ...children) {
-  const made = element("button", classes, ...children);
-  made.type = "button";
-  made.addEventListener("click", pressed);
-  return made;
+function makeButton(className, onclick, ...children) {
+  return element("button", { type: "button", className, onclick }, ...children);
 }
 
 const { format: inEnglish } = new Intl.NumberFormat("en");
 const counted = (number, noun) => `${inEnglish(number)} ${noun}${number === 1 ? "" : "s"}`;
-
-/** Return text as a literal of SQL, or as texts and the numbers of control characters. */
-function sqlText(text) {
-  const part = (each) => `'${each.replaceAll("'", "''")}'`;
-  const shown = text.split(CONTROL_SIGN).map((each, n) => (n % 2 ? `chr(${each.codePointAt(0)})` : part(each)));
-  return shown.length > 1 ? `(${shown.join(" || ")})` : shown[0];
-}

@@ -1,11 +1,7 @@
 """Write a build in another format: a common one, or one of its dataset folder.
 
 Every dataset can be written as `csv` and `jsonl` (all rows, or those of some dialogues), and one
-with chats as `prompt-completion` and `sharegpt`.
-A dataset folder may hold an `export.py` with
-
-    EXPORTS = {"trec": trec}                          # format -> function
-    def trec(data: Data, folder: Path) -> None        # writes the files of the format into folder
+with chats as `prompt-completion` and `sharegpt`; an `export.py` in its folder may add others.
 
 CSV, whose form docs/using.md describes, begins with a byte order mark, by which a spreadsheet knows
 UTF-8. To read a text back, drop the first `'` of a cell.
