@@ -23,21 +23,28 @@ def new(sample_build):
     return names
 
 
-def test_points_and_speakers_are_upstreams(new):
+def test_points_speakers_and_a_dialogue_by_its_id_are_upstreams(new):
     assert new["points"] == {
         (record["dialogue_id"], side): known["outcomes"]["points_scored"]
         for record in RECORDS
         for side, known in record["participant_info"].items()
     }
     assert list(new["speakers"]) == [entry["id"] for entry in ENTRIES]
+    for record in RECORDS:
+        found = new["by_id"][record["dialogue_id"]]["chat_logs"]
+        assert [entry["text"] for entry in found] == [e["text"] for e in record["chat_logs"]]
 
 
-def test_deals_are_no_utterances(new):
+def test_deals_are_no_utterances_and_a_struct_of_nulls_is_true(new):
     texts = [entry["text"] for entry in ENTRIES]
     assert set(texts) >= DEALS
     assert list(new["said"]["text"]) == [text for text in texts if text not in DEALS]
     assert None not in new["messages"]["text"]
     assert len(new["messages"]) < len(new["events"])
+    acts = [entry["text"] for entry in ENTRIES if entry["task_data"]]
+    assert sum(bool(entry["task_data"]) for entry in new["entries"]) == len(ENTRIES) > len(acts)
+    assert sum("data" in entry["task_data"] for entry in new["entries"]) == len(ENTRIES)
+    assert [entry["text"] for entry in new["actions"]] == acts
 
 
 def test_annotations_stand_at_their_utterances_and_none_elsewhere(new):
@@ -50,16 +57,3 @@ def test_annotations_stand_at_their_utterances_and_none_elsewhere(new):
         for record in RECORDS
         for text, labels in record["annotations"]
     ]
-
-
-def test_a_struct_of_nulls_is_true(new):
-    acts = [entry["text"] for entry in ENTRIES if entry["task_data"]]
-    assert sum(bool(entry["task_data"]) for entry in new["entries"]) == len(ENTRIES) > len(acts)
-    assert sum("data" in entry["task_data"] for entry in new["entries"]) == len(ENTRIES)
-    assert [entry["text"] for entry in new["actions"]] == acts
-
-
-def test_a_dialogue_is_found_by_its_id(new):
-    for record in RECORDS:
-        found = new["by_id"][record["dialogue_id"]]["chat_logs"]
-        assert [entry["text"] for entry in found] == [e["text"] for e in record["chat_logs"]]

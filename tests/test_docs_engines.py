@@ -61,9 +61,6 @@ def spark(tmp_path_factory):
         SparkContext._gateway = SparkContext._jvm = None
 
 
-# Reading ----------------------------------------------------------------------------------
-
-
 def read_duckdb(files):
     with package("duckdb").connect() as connection:
         found = connection.execute("select * from read_parquet(?)", [files])

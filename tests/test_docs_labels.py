@@ -8,10 +8,6 @@ import shlex
 import shutil
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
-pytest.importorskip("scipy", reason="the extra `tasks` is not installed")
 PAGE = (Path(__file__).parent.parent / "docs" / "labels.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"(?:^`([\w.]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

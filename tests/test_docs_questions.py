@@ -16,8 +16,6 @@ from parley.cli.browse_commands import cell_of
 from parley.cli.tables import cut_table
 from parley.declaration.registry import discover
 
-pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
-pytest.importorskip("sklearn", reason="the extra `tasks` is not installed")
 PAGE = (Path(__file__).parent.parent / "docs/questions.md").read_text(encoding="utf-8")
 QUESTIONS = re.findall(r"\*\*(\d+)\. .*?```sql\n(.*?)\n```\n\n```text\n(.*?)\n```", PAGE, re.S)
 MAKING = re.findall(r"^    (parley .* (?:-o|--save-predictions) .*)$", PAGE, re.M)
