@@ -47,9 +47,6 @@ def main() -> None:
     print(json.dumps(result), flush=True)
 
 
-# Writing generated dialogues ------------------------------------------------------------
-
-
 @contextmanager
 def parquet(schema: Any) -> Iterator[Any]:
     """Yield a writer of a temporary file with the options of parley."""
@@ -137,9 +134,6 @@ def datasets_builder(source: str) -> int:
         builder.download_and_prepare(folder, file_format="parquet")
         (split,) = builder.info.splits.values()
         return int(split.num_examples)
-
-
-# The real datasets ----------------------------------------------------------------------
 
 
 def build(source: str, name: str = "") -> int:

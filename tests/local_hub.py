@@ -35,9 +35,6 @@ class Refusal(Exception):
         self.headers = {"X-Error-Message": message, "X-Error-Code": code, **headers}
 
 
-# What it keeps ----------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Blob:
     """A file: in git, or in LFS with a pointer to it in git."""
@@ -116,9 +113,6 @@ class Repo:
         if revision not in named:
             raise Refusal(404, f"Invalid rev id: {revision}", "RevisionNotFound")
         return named[revision]
-
-
-# What it answers, in the order of a load, then of a publication ------------------------------
 
 
 @dataclass
@@ -325,9 +319,6 @@ def tag(call, repo, commit):
         raise Refusal(409, "Tag reference exists already")
     repo.tags[call.json["tag"]] = commit
     return {}
-
-
-# The server ---------------------------------------------------------------------------------
 
 
 class Hub(Local):

@@ -75,9 +75,6 @@ def test_a_subset_needs_no_split_but_its_own(tmp_path):
         load_gold(open_folder(tmp_path / haggling.name), "deals", {}, Part("ppdpp2024-test"))
 
 
-# Sources and their pins -------------------------------------------------------------------
-
-
 @pytest.fixture
 def real_casino(source, tmp_path):
     shutil.copytree(source / "casino", tmp_path / "source" / "casino")

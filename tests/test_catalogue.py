@@ -22,8 +22,6 @@ from processes import python
 from parley.base.errors import RecordError, SourceError, UsageError
 from parley.declaration.registry import get
 
-pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
-
 catalogue = get("cosrec").jobs["catalogue"].run
 HOME = "parley_datasets.cosrec.catalogue"
 files = importlib.import_module(f"{HOME}.files")
@@ -76,9 +74,6 @@ def refused(output):
         }
         for category, tables in counts.items()
     }
-
-
-# The reference ----------------------------------------------------------------------------
 
 
 def reference(folder):
@@ -214,9 +209,6 @@ def add_review(catalogue, r):
     return None
 
 
-# The output -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("seed", "workers"), [(1, 0), (2, 2)])
 def test_the_output_is_the_reference(seed, workers, tmp_path, monkeypatch):
     """Byte for byte, and each refused line by the same rule, on hostile files in small blocks."""
@@ -268,9 +260,6 @@ def test_the_python_of_the_page_runs(raw, tmp_path, monkeypatch):
     assert [row["text"] for row in names["reviews"]] == [REVIEW["text"]]
     corpus = json.loads(Path("corpus.jsonl").read_text(encoding="utf-8"))
     assert (corpus["_id"], corpus["title"]) == (PRODUCT["parent_asin"], PRODUCT["title"])
-
-
-# What may be wrong with the input ----------------------------------------------------------
 
 
 WITHOUT_PRICE = {key: value for key, value in PRODUCT.items() if key != "price"}
@@ -338,9 +327,6 @@ def test_pins_of_the_raw_files():
     assert all(pin["url"].endswith(f"/{file}") for file, pin in found.items())
 
 
-# What may happen to the output --------------------------------------------------------------
-
-
 def test_categories_are_added_and_what_is_there_stays(tmp_path, capsys):
     folder = hostile(tmp_path / "raw", 9, records=100)
     run(folder, tmp_path / "whole")
@@ -386,9 +372,6 @@ def test_a_setting_that_means_nothing_is_an_error_before_any_work(option, value,
         run(folder, **{"output": tmp_path / "out", option: value})
     assert f"--{option}" in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["raw"]
-
-
-# Spark --------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ import shutil
 import signal
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -66,12 +65,10 @@ READING += "site casino, charts casino, sql from(casino.dialogues)"
 def test_commands_import_no_more_than_they_need(tmp_path, sample_build):
     (tmp_path / "build").symlink_to(sample_build)
     shown = "show casino, show duo --json, export casino csv"
-    extras = all(map(find_spec, ("duckdb", "jinja2")))
-    commands = f"{LIGHT}, verify --build none", shown, *([READING] if extras else ())
+    commands = f"{LIGHT}, verify --build none", shown, READING
     done = python("-c", RUN_ALL, *commands, cwd=tmp_path)
-    light, of_shown, *others = re.findall("^heavy:(.*)$", done.stdout, re.MULTILINE)
-    assert (light, of_shown, len(others)) == ("", " pyarrow", extras)
-    assert not any("datasets" in each for each in others)
+    light, of_shown, others = re.findall("^heavy:(.*)$", done.stdout, re.MULTILINE)
+    assert (light, of_shown, "datasets" in others) == ("", " pyarrow", False)
 
 
 def test_neither_parley_nor_the_help_of_a_command_imports_anything_heavy(tmp_path):
@@ -79,14 +76,11 @@ def test_neither_parley_nor_the_help_of_a_command_imports_anything_heavy(tmp_pat
     assert python("-c", IMPORT_ALL, cwd=tmp_path).stdout == "\n"
 
 
-def test_help_lists_each_command_once_and_cuts_no_summary(run):
+def test_help_lists_each_command_once_with_the_summary_that_its_own_begins_with(run):
     text = run("--help", COLUMNS=80).stdout.partition("-h, --help")[2]
     listed = re.findall(r"^  (\w+)  +\w", text, re.MULTILINE)
     assert listed == NAMES
     assert "..." not in text
-
-
-def test_the_help_of_each_command_begins_with_its_summary():
     commands = {name: typer.main.get_command(app).get_command(None, name) for name in NAMES}
     helps = {each.name: each.help.partition("\n")[0] for each in commands.values()}
     assert helps == summaries()
@@ -256,7 +250,6 @@ def test_a_library_swallows_no_signal():
 
 
 def test_a_token_is_looked_up_once_for_a_print_and_hidden(run, sample_build, monkeypatch):
-    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     monkeypatch.setattr(secret, "_secrets", found := Mock(wraps=secret._secrets))
     query = "select 'hf_writes' from range(500)"
     done = run("sql", query, "--build", sample_build, HF_TOKEN="hf_writes")
@@ -336,9 +329,6 @@ def test_a_broken_script_or_card_does_not_stop_the_others(run, tmp_path, monkeyp
         assert done.returncode == 1
         assert said in done.stdout
         assert f"{tmp_path}/more/spoilt/{failed}" in done.stderr
-
-
-# Jobs -----------------------------------------------------------------------------------------
 
 
 JOB = '''

@@ -309,8 +309,6 @@ def test_holms_correction_keeps_the_order_and_never_falls():
     assert holm([0.9, 0.8]) == [1, 1]
 
 
-# The command ---------------------------------------------------------------------------------
-
 CAMP = json.dumps({"You": {"satisfaction": "Undecided", "likeness": "Slightly like"}})
 
 

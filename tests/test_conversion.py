@@ -8,7 +8,6 @@ from parley.schema.shapes import Converted, parse
 LABELS = {"good", "bad"}
 CUT = Converted(str, [str], lambda text: text.split("/"), "/".join)
 # shape of a field, its feature, and (value, value in the row)
-# fmt: off
 CASES = {
     "integers of one of several objects": (
         ({"a": float}, {"a": int, "b": str}), {"a": "float64", "b": "string"},
@@ -53,8 +52,7 @@ CASES = {
         [({}, []), ({"b": [1], "a": []}, [{"key": "b", "value": [1]}, {"key": "a", "value": []}])],
     ),
     "another form, which may be null": ((CUT, None), ["string"], [(None, None), ("a", ["a"])]),
-}
-# fmt: on
+}  # fmt: skip
 
 
 def named(feature):

@@ -94,8 +94,6 @@ def here(tmp_path, sample_build, monkeypatch):
 
 @pytest.mark.parametrize("command", MAKING)
 def test_no_command_replaces_a_file_that_it_did_not_write(command, here, run):
-    if "catalogue" in command:
-        pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
     place, is_replaced = MAKING[command]
     for name, mark in FORGED:
         put(here / place, **{name: json.dumps(mark), "thesis.tex": "years of work"})
@@ -173,7 +171,6 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path):
 
 
 def test_neither_a_catalogue_nor_the_cache_stands_in_a_build(here, run):
-    pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
     shutil.copytree(here / "built/casino", here / "made/casino")
     (here / "link").symlink_to("made/casino")
     before = everything(here)

@@ -77,9 +77,6 @@ def test_every_chat_is_as_sharegpt_has_it(sample_build, tmp_path):
         assert found == folder.rows_with_names("messages", split)
 
 
-# CSV and JSON Lines ---------------------------------------------------------------------------
-
-
 def test_csv_holds_every_row_in_named_columns(dataset, sample_build, tmp_path):
     built = open_folder(sample_build / dataset.name)
     export(built, "csv", tmp_path / "out")
@@ -155,8 +152,6 @@ def test_no_cell_is_a_formula(tmp_path, monkeypatch):
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
     assert [cell.removeprefix("'") for cell in cells] == hostile_dataset.ATTACKS
 
-
-# ConvoKit -------------------------------------------------------------------------------------
 
 TURNS = {
     "casino": ("dialogues", "chat_logs", "text"), "cosrec": ("dialogues", "turns", "text"),
@@ -260,8 +255,6 @@ def test_the_corpus_of_casino_is_what_upstream_says(builds, tmp_path, request):
         keys = Counter(key for each in corpus["utterances"] for key in each["meta"])
         assert (keys["data"], keys["issue2youget"], keys["issue2theyget"]) == (1197, 1181, 1181)
 
-
-# TREC -----------------------------------------------------------------------------------------
 
 PARTS = ("", ".search", ".recommendation")
 

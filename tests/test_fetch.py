@@ -65,9 +65,6 @@ def failure(run):
     return failure
 
 
-# Pins -----------------------------------------------------------------------------------
-
-
 def test_git_ids_are_those_that_git_computes(tmp_path):
     """In the order of bytes, not that of a dictionary: `git write-tree` gave the id."""
     for name, body in {"a.b": b"", "a-b": b"one\n", "Z": b"2", "é": b"three"}.items():
@@ -110,9 +107,6 @@ def test_a_folder_is_compared_with_its_pin(tmp_path, name, change, differs):
     assert pin["member"] in whence(pin)
     change(folder / name)
     assert differs in problem(folder, pin)
-
-
-# Files ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("length", [True, False], ids=["length", "no length"])
@@ -181,9 +175,6 @@ def test_wrong_bytes_never_get_the_name(server, tmp_path, pin, failure, steps, p
     assert re.match(f"{pin['url']}: {differs}", wrong.what)
     assert all(done <= most for _, done, _ in steps[1:])
     assert files(tmp_path) == []
-
-
-# What is waited for, and what is not ----------------------------------------------------
 
 
 ODD_WAITS = ("0", "-1", "soon", "NaN", "inf", "9" * 5000, "²", "x, 99 y 9 9")
@@ -268,8 +259,6 @@ def test_all_failures_are_named_and_the_rest_is_fetched(server, tmp_path, pin, f
     assert files(tmp_path) == ["talks/ok"]
 
 
-# Mirrors --------------------------------------------------------------------------------
-
 LACKS = {"404": None, "broke": Page(BODY, drop=[99_000] * 99, ranges=False), "sha256": Page(WRONG)}
 
 
@@ -305,9 +294,6 @@ def test_a_mirror_that_has_nothing_leaves_what_came(server, tmp_path, pin, run, 
     run({"a": pin}, on_mirror=lambda *took: pytest.fail("nothing was taken from a mirror"))
     assert (tmp_path / "talks/a").read_bytes() == BODY
     assert server.requests == [("/a", f"bytes={size}-")]
-
-
-# The disk -------------------------------------------------------------------------------
 
 
 def zipped(server, members, others=None):
@@ -369,9 +355,6 @@ def test_the_cache_folder(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path / "xdg/parley"
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "own"))
     assert cache_folder() == tmp_path / "own"
-
-
-# Archives -------------------------------------------------------------------------------
 
 
 def test_folders_come_from_one_archive(server, run):

@@ -69,9 +69,6 @@ def said(*texts):
     return {"context": [{"text": text} for text in texts[:-1]], "text": texts[-1], "turn": 0}
 
 
-# The input -----------------------------------------------------------------------------------
-
-
 def test_an_input_is_as_in_the_paper(example, tokenizer):
     ids, segments = example.inputs_of(tokenizer, said("Hi there.", "Hello!", "Water?", "No, wood."))
     end = example.END
@@ -108,9 +105,6 @@ def test_parts_are_the_authors(example):
         assert list(example.split(rows, fold)) == due
 
 
-# The models ----------------------------------------------------------------------------------
-
-
 def test_the_models_have_the_weights_of_table_11(example):
     """Exactly, with BERT-base and two tokens more, but for weights that the authors never use.
 
@@ -130,9 +124,6 @@ def test_the_models_have_the_weights_of_table_11(example):
     assert weights(7, features=False) + unused == 330_840_583
     assert weights(7, attention=False) == 110_235_271
     assert weights(1, attention=False, features=False) == 109_590_529
-
-
-# The whole -----------------------------------------------------------------------------------
 
 
 def test_a_run_goes_on_after_the_models_that_are_done(run, tmp_path):

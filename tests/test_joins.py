@@ -44,8 +44,6 @@ def test_keys_have_one_type_and_shared_values(dataset, sample_build):
     assert alone == {config for name, config in ALONE if name == dataset.name}
 
 
-# Files joined to records ---------------------------------------------------------------------
-
 FILES = {
     "turns.csv": "talk,who,text,at\n"
     "a,A,Well , 09:30:15\na,B,Yes,09:31:00\na,A,Yes,09:32:00\na,A,,09:33:00\n"

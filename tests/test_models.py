@@ -23,7 +23,7 @@ from parley.scoring.questions import Questions
 from parley.tasks.answers import NO_ANSWER
 from parley.tasks.games import Playing
 from parley.tasks.kinds import written
-from parley.verification.task_leaks import exchanged, of_unnamed_columns
+from parley.verification.task_leaks import exchanged
 
 # inspect leaves the connections of a model open until they are collected
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
@@ -72,16 +72,6 @@ def printed(log):
     scores = read_log(log).results.scores
     (found,) = (each.metrics for each in scores if "undefined" in each.metrics)
     return {name: metric.value for name, metric in found.items()}
-
-
-# What a model sees -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", SINGLE)
-def test_a_prompt_changes_with_the_named_columns_alone(name, of):
-    found = [*of_unnamed_columns(of(name))]
-    assert [each for each in found if isinstance(each, str)] == []
-    assert len(found) == (name == "cosrec intents")  # whose column `intents` selects the turns
 
 
 @pytest.mark.parametrize("name", ["casino partner-priorities", "casino beliefs"])
@@ -151,8 +141,6 @@ def test_a_prompt_holds_no_later_turn(of):
         later = {row["text"] for row in own if row["turn"] > offer["turn"]} - {None, ""}
         assert not lines_of(questions.by_key[(offer["dialogue_id"],)]) & later
 
-
-# Answers ---------------------------------------------------------------------------------
 
 OFFERS = {"casino deals": "[Offer: Food=1 Water=2 Firewood=3]"}
 OFFERS["craigslist_bargains deals"] = "[Offer: 120]"
@@ -282,9 +270,6 @@ def test_the_primary_metric_of_epochs_is_first(asked, scored):
     assert next(iter(found["metrics"])) == next(iter(ASKED[name][2].metrics)) == "auc"
 
 
-# Logs ------------------------------------------------------------------------------------
-
-
 CHANGES = {  # part of a log -> another value
     "samples[0].output.choices[0].message.content": '{"satisfaction": "Undecided"}',
     "samples[0].scores['parley_answers'].metadata['prediction']['likeness']": "Undecided",
@@ -348,9 +333,6 @@ def test_inspect_scores_a_log_again(outcomes_log, monkeypatch):
     assert printed(again) == printed(outcomes_log)
 
 
-# Answers that are none -------------------------------------------------------------------
-
-
 def test_a_refusal_is_no_answer_and_no_turn(asked, scored, of):
     from inspect_ai.model import ChatMessageAssistant, ContentText, ModelOutput
 
@@ -382,9 +364,6 @@ def test_a_call_that_fails_for_good_counts_if_told(asked, scored, of):
     ((reason, count),) = found["unreadable"].items()
     assert (bad[-80:] in reason, count) == (True, 1)
     assert found["metrics"]["likeness"] == printed(log)["likeness"]
-
-
-# Variants --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", SINGLE)
@@ -456,9 +435,6 @@ def test_the_build_is_the_one_here_or_that_of_load(sample_build, monkeypatch, tm
         folder.mkdir(parents=True)
         (folder / "casino").symlink_to(sample_build / "casino")
         assert len(tasks.casino_outcomes().dataset)
-
-
-# Games -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -39,9 +39,6 @@ def problems_of(built, check):
     return found_by(check, built)
 
 
-# Rows -------------------------------------------------------------------------------------
-
-
 def another(value, names=()):
     """Return another value of the same type; of a label, another that it can be."""
     if names:
@@ -104,9 +101,6 @@ def notices(built, check):
         return bool(problems_of(built, check))
     except Exception:  # which verify reports as well
         return True
-
-
-# Upstream's records -----------------------------------------------------------------------
 
 
 RECORDS = [(name, *record) for name in DATASETS for record in DECLARED[name].RECORDS]

@@ -103,9 +103,6 @@ def meanwhile(step, action):
     return on_step
 
 
-# What it changes --------------------------------------------------------------------------
-
-
 def test_what_is_published_is_what_was_verified_and_again_it_changes_nothing(hub, folder):
     built, repo = open_folder(folder), "org/tea"
     files = built.hashes()
@@ -145,18 +142,13 @@ def test_a_new_version_and_its_dry_run(hub, folder, tea):
     assert len(hub.commits("org/tea")) == 3
     assert sorted(hub.tags("org/tea")) == [NOW, NEXT]
     refused(hub, tea / "build/tea")  # the older version does not replace the newer one
-    assert published(hub) == contents(folder)
-
-
-def test_a_published_version_is_not_replaced(hub, folder):
-    put(hub, folder)
-    before = published(hub)
+    assert published(hub) == (after := contents(folder))
     (folder / "README.md").write_text("other")
-    refused(hub, folder)
-    assert published(hub) == before
+    refused(hub, folder)  # nor is a published one replaced
+    assert published(hub) == after
     put(hub, folder, tag=False)
     assert published(hub) == contents(folder)
-    assert published(hub, revision=NOW) == before
+    assert published(hub, revision=NEXT) == after
 
 
 LEFT_ALONE = {"docs/a.png", "dialogues/look.ipynb", "cite.txt"}
@@ -204,9 +196,6 @@ def test_private_repositories(hub, folder):
     put(hub, folder, "org/closed", private=True)
     refused(hub, folder, "org/open", private=True)
     assert put(hub, folder, "org/closed", private=True).changed == []
-
-
-# What changes meanwhile: the folder ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["other", "gone"])
@@ -264,9 +253,6 @@ def test_a_repository_that_somebody_else_makes_public(hub, folder, tmp_path):
     assert published(hub) == {}
 
 
-# Faults -----------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("done", [False, True], ids=["unheard for ever", "unanswered once"])
 @pytest.mark.parametrize("first", [False, True], ids=["a next version", "the first publishing"])
@@ -314,9 +300,6 @@ def test_what_the_hub_answers_is_an_error_without_the_token(hub, folder, pattern
     hub.headers["X-Error-Message"] = f"x {TOKEN} y"
     for dry_run in (True, False) if pattern == "/tea$" else (False,):
         assert TOKEN not in str(refused(hub, folder, dry_run=dry_run))
-
-
-# Names and tokens -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -394,9 +377,6 @@ def test_a_password_in_a_url_is_hidden_as_typed_and_decoded(name, password, monk
     assert without_secrets("ana:sh0rter@host") == "…host"
 
 
-# What is refused --------------------------------------------------------------------------
-
-
 def test_samples_and_unlicensed_datasets_are_refused(sample_build, dataset):
     built = open_folder(sample_build / dataset.name)
     with pytest.raises(OutputError):
@@ -426,9 +406,6 @@ def test_partial_and_damaged_folders_are_refused(source, real_build, tmp_path):
     assert f"`parley verify duo --build '{folder.parent}'`" in error_of(folder)
     restate(folder, "missing", ["EDEN"])
     assert "EDEN" in error_of(folder)
-
-
-# The command line -------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -237,8 +237,6 @@ _READERS: dict[str, Callable[[bytes, set[str]], Rows]] = {
     "parquet": _parquet,
 }
 
-# The exports of annotation tools -------------------------------------------------------------
-
 Answer = tuple[Values, Values]
 """The fields of a record that was labelled, and the answers of one person with the name."""
 Layout = Callable[[Values], Iterator[Answer]]

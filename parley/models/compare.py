@@ -119,18 +119,10 @@ def compare_logs(
 
     Each is compared with the first one of its table. Without names of metrics they are those
     outside groups, or all if there are no others; of a game also points. The differences of a table
-    are the family of Holm's correction.
-
-    Args:
-        build: The folder of builds.
-        paths: Logs, folders of them, and files.
-        advance: Takes what is scored, for the progress shown.
-        metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
-        task: The task of files, as DATASET/TASK or DATASET/TASK-VALUE; "" for that of the logs.
-        policy: One of `POLICIES`. Where unreadable answers are dropped, a log is scored on the rows
-            that it answers, and two are compared on those that both answer.
-        part: The part of each task that all are scored on; ALL for that of each log, and for
-            files that of the first log.
+    are the family of Holm's correction. `advance` takes what is scored; `task` is that of files, ""
+    for that of the logs. Where `policy` drops unreadable answers, a log is scored on the rows that
+    it answers, and two are compared on those that both answer. ALL is the part of each log, and for
+    files that of the first log.
     """
     require_known("parley compare", "--unreadable", policy, POLICIES)
     statements, left_out = _statements(paths)

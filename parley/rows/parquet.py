@@ -39,14 +39,8 @@ def write_parquet(
     """Write `split-00000-of-00001.parquet`, or several shards, into a folder.
 
     A shard has at most `SHARD` bytes of Arrow data, or one row group. Equal rows give equal bytes
-    with one version of pyarrow on one kind of machine. OSError if writing fails.
-
-    Args:
-        batches: Batches of any length.
-        schema: Their schema with the footer's metadata.
-        folder: The folder; None writes no file, and only hashes what it would hold.
-        split: The prefix of the names.
-        digest: Updated with the rows.
+    with one version of pyarrow on one kind of machine. OSError if writing fails. Without a folder
+    it writes no file, and only hashes what it would hold. `digest` is updated with the rows.
     """
     made = []
     for number, of_shard in groupby(_by_shard(row_groups(batches)), itemgetter(0)):

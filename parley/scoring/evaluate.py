@@ -32,17 +32,9 @@ POLICIES = (WRONG, DROP)
 class Result:
     """The score of predictions, one or several for each row, with the references of its task.
 
-    Args:
-        epochs: The rows and the predictions, also those that the policy drops.
-        predictions: Their name: a baseline, a file or a log.
-        part: The part of the task that they are of.
-        policy: One of `POLICIES`; UsageError if it drops all.
-        baseline: The baseline that gave them, "" for none.
-        run: The facts of a log, none of others.
-
-    Attributes:
-        unreadable: Reason -> unreadable predictions.
-        answer_counts: How often each distinct readable answer was given, the commonest first.
+    `epochs` also have what the policy drops; UsageError if it drops all. `predictions` is their
+    name: a baseline, a file or a log; `run` has the facts of a log. `unreadable` has their number
+    by reason, `answer_counts` that of each distinct readable answer, the commonest first.
     """
 
     def __init__(

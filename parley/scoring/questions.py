@@ -47,13 +47,10 @@ class Questions:
     JSON schema of an answer, None in a game. The sha256 is that of all questions of the task or
     subset, also in a pilot. UsageError if the task cannot be asked, or not so.
 
-    Args:
-        options: A value for each of the task's.
-        turns: Those after which a game ends, 0 for its own limit.
-        swap: Whether each scenario is played twice. The key of the second game ends in SWAPPED, and
-            each model plays the side of the other one.
-        shots: The number of examples, question and answer, before each question.
-        prompt: A system text instead of the task's own; "" for the task's own.
+    A game ends after so many `turns`, 0 for its own limit. With `swap` each scenario is played
+    twice: the key of the second game ends in SWAPPED, and each model plays the side of the other
+    one. So many `shots`, question and answer, stand before each question, and `prompt` instead of
+    the task's own system text.
     """
 
     def __init__(

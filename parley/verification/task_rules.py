@@ -110,9 +110,6 @@ def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) ->
         yield f"{baseline}: gives all right answers of the sample: {problem}"
 
 
-# Right answers -----------------------------------------------------------------------------
-
-
 def right_answers(task: Task, gold: Gold) -> dict[Key, Prediction]:
     """Return the right prediction of each key, with the fields of gold."""
     fields_of = {key: {n: v for n, v in of.items() if n in task.answer} for key, of in gold.items()}
@@ -184,9 +181,6 @@ def _wrong_answers(task: Task, right: Mapping[Key, Prediction]) -> dict[Key, Pre
     firsts = [next((a for a in answers if a != answer), None) for answer in answers]
     pairs = zip(right, firsts, strict=True)
     return {key: {**right[key], **other} for key, other in pairs if other is not None}
-
-
-# Questions ---------------------------------------------------------------------------------
 
 
 def tasks_ask_for_right_answers(folder: DatasetFolder) -> Iterator[Found]:

@@ -50,9 +50,6 @@ def survives(cache, server, sources, right):
     return error
 
 
-# The server -----------------------------------------------------------------------------
-
-
 STATUSES = dict.fromkeys((408, 425, 429, 500, 502, 503, 504), 3)  # requests
 STATUSES |= dict.fromkeys((400, 401, 403, 404, 410, 418, 451, 501, 505), 1)
 
@@ -92,8 +89,6 @@ def test_an_odd_answer(server, tmp_path, pin, answer):
     assert error.problems[0].what.startswith(f"{pin['url']}: ")
     assert len(str(error).splitlines()) == 3
 
-
-# The process ----------------------------------------------------------------------------
 
 PREPARE = "import json; from pathlib import Path; from parley.source.fetch import fetch"
 JOB = 'fetch("talks", json.loads(arguments[0]), Path(arguments[1]))'

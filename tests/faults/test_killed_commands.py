@@ -3,7 +3,6 @@
 The next run of the same command gives the undisturbed result. TERM, INT and HUP leave no remains.
 """
 
-import importlib.util
 import json
 import os
 import random
@@ -110,9 +109,8 @@ class Workplace:
         begin, end = marks("tasks")
         (home / "tasks.md").write_text(f"{begin}\nof old\n{end}\n")
         hostile(home / "raw", 1, records=100)
-        if importlib.util.find_spec("duckdb"):
-            catalogue = get("cosrec").jobs["catalogue"].run
-            catalogue(home / "raw", home / "made/catalogue", ["Alpha"], workers=0)
+        catalogue = get("cosrec").jobs["catalogue"].run
+        catalogue(home / "raw", home / "made/catalogue", ["Alpha"], workers=0)
         write_skeleton("cup", home / "more")
         self._add_kettle(home)
         for folder in home.rglob("__pycache__"):
@@ -239,8 +237,6 @@ def require_undamaged(now, before, after):
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux lists the processes of a session")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_ended_at_a_random_moment(name, workplace):
-    if name in ("catalogue", "sql"):
-        pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     workplace.reset()
     before = workplace.content()
     whole, after = workplace.whole(command := COMMANDS[name])

@@ -85,9 +85,6 @@ def result(function, *arguments):
         return None, error
 
 
-# Records ------------------------------------------------------------------------------------
-
-
 def even(value):
     if value != 2:
         raise ValueError("two")
@@ -181,9 +178,6 @@ def require_path(value, problem):
     assert missing is None or missing not in value
 
 
-# JSON ---------------------------------------------------------------------------------------
-
-
 def is_plain(value):
     """Tell whether 64 bits and UTF-8 hold a value."""
     if isinstance(value, dict):
@@ -212,8 +206,6 @@ def test_json_is_read_exactly_or_not_at_all(value, style):
         assert exact(orjson.loads(text)) == exact(value)  # as a file that has passed is read again
 
 
-# Rows ---------------------------------------------------------------------------------------
-
 LEAVES = [pa.string(), pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64()]
 LAYERS = [  # of a type, and of a value
     (lambda each: each, lambda each: each),
@@ -235,8 +227,6 @@ def test_rows_come_back_from_arrow_as_they_were_or_are_refused(value):
         assert (error is None) == (is_plain(rows) and exact(back) == exact(rows))
         assert error or exact(batch.to_pylist()) == exact(rows)
 
-
-# What is declared -------------------------------------------------------------------------
 
 FILE = File("a.txt", str, url="https://example.org/1.0/a.txt", sha256="0" * 64)
 SPLITS = {"train": [FILE]}

@@ -72,8 +72,6 @@ def answers(run):
     return answers
 
 
-# Code -----------------------------------------------------------------------------------
-
 UNSAFE = re.compile(  # what could run data; the rules S of ruff find more
     r"^ *(?:import|from) .*(?<![.\w])(?:c?[pP]ickle|cloudpickle|dill|marshal|shelve|joblib)\b"
     r"|^ *(?:import|from) .*(?<![.\w])(?:pty|code)\b"
@@ -117,8 +115,6 @@ def test_no_file_of_the_current_folder_is_code(sample_build, tmp_path):
     python(program, "verify", "duo", "--build", ".", cwd=here, env=os.environ | PYTHONPATH)
     assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
 
-
-# Programs -------------------------------------------------------------------------------
 
 AUDIT = """
 import _posixsubprocess, json, os, sys
@@ -165,8 +161,6 @@ def test_a_command_starts_no_program(hub, server, tea, sample_build, tmp_path, m
     assert log.read_text() == '["listening"]\n'
 
 
-# Cards ----------------------------------------------------------------------------------
-
 BOMBS = {
     "a command": "a: !!python/object/apply:os.system ['touch owned']",
     "billions merged": "a0: &a0 {k: v}\n"
@@ -202,9 +196,6 @@ def test_a_card_that_is_a_bomb_or_a_program_is_refused(tmp_path, without):
     assert two == "({'a': 1}, 'b: 2\\n---\\ntext\\n')"
     assert deep.startswith("({'a': [[")
     assert not (tmp_path / "owned").exists()
-
-
-# What a person types --------------------------------------------------------------------
 
 
 TYPED = [  # PATH and TEXT stand for odd ones, other capitals for good ones
@@ -256,9 +247,6 @@ def test_on_windows_one_line_says_where_it_runs():
     assert listed[0] == 0
 
 
-# The terminal ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_json_parses_strictly_whatever_the_terminal_takes(encoding, monkeypatch):
     stream = io.TextIOWrapper(io.BytesIO(), encoding, errors="backslashreplace")
@@ -304,9 +292,6 @@ def test_rows_with_escapes(answers, sample_build, tmp_path):
             assert (status, "\\x1b" in output) == (2, True)
         elif name == "show":
             assert ("\\u001b[2J" if "--json" in args else "\\x1b[2J") in output
-
-
-# Folders from elsewhere -----------------------------------------------------------------
 
 
 @pytest.fixture
