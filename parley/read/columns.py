@@ -239,9 +239,14 @@ def _tables(built: BuiltFolder, config: str, id: str) -> Iterator[tuple[list[str
 
 def _cells(table: "pa.Table", path: Sequence[str]) -> list[Any]:
     """Return the values of a column, or of a field within its objects."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     column, *within = path
-    cells = table.column(column)
-    cells = pc.struct_field(cells, within) if within else cells
-    return cells.to_pylist()  # type: ignore[no-any-return]
+    try:
+        cells = table.column(column)
+        found: list[Any] = (pc.struct_field(cells, within) if within else cells).to_pylist()
+    except (KeyError, ValueError, pa.ArrowException) as error:  # an unverified folder may lack it
+        where = f"a Parquet file of the build has no {'.'.join(path)}"
+        raise OutputError(where, remedy="Build the dataset again.") from error
+    return found
