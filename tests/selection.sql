@@ -8,5 +8,5 @@ where dialogue_id in (select dialogue_id from sides)
     and (select count(*) from casino.utterances t where t.dialogue_id = d.dialogue_id) <= 14
     and dialogue_id in (select dialogue_id from casino.results where deal)
     and (dialogue_id in (select dialogue_id from casino.utterances where contains(lower(nfc_normalize(case when data is null and issue2youget is null then text end)), 'the')))
-order by (select max(enum_code(opponent_likeness)) from casino.participants t where t.dialogue_id = d.dialogue_id and (dialogue_id, speaker) in (from sides)) desc nulls last, split, place
+order by (select max(enum_code(opponent_likeness)) from casino.participants t where t.dialogue_id = d.dialogue_id and (dialogue_id, speaker) in (from sides)) desc nulls last, split, place_in_split
 -- finds 2001, 2002, 2004

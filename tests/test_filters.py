@@ -29,7 +29,7 @@ TOLD = Facet("it was {} then", "it was not {}", column="")
     ([[1], [2], [3.5], []], {}, {"values": [[1], [2], [3.5], []]}),
     ([[0.333], []], {}, {"values": [[0.333], []]}), (["a", "a"], {}, {}), ([[], []], {}, {}),
     (["a", "b", "c", "c"], {"most": 2}, {}),
-    (["a", "b", "b"], {"most": 2}, {"labels": ["b", "a"]}), (["a", "b"], {"most": 2}, {}),
+    (["a", "b", "b"], {"most": 2}, {"labels": ["b", "a"]}),
     (["a", "b", "c"], {"order": "bax"}, {"labels": ["b", "a", "c"]}),
     (["a", "b"], {}, {"phrase": ["x is ", ""], "without": ["x is not ", ""]}),
     (["a", {"x": "b"}], {}, {"phrase": ["has x ", ""], "without": ["does not have x ", ""]}),

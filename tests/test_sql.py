@@ -52,7 +52,7 @@ def test_a_table_has_the_rows_of_all_splits_with_names_and_meanings(builds, requ
                     continue
                 found = connection.execute(f'from {name}."{config}"')
                 assert [column[0] for column in found.description] == [
-                    *declared.features, "split", "place"
+                    *declared.features, "split", "place_in_split"
                 ]  # fmt: skip
                 assert list(map(list, found.fetchall())) == due, (name, config)
                 kinds = connection.execute(COLUMNS, [name, config]).fetchall()

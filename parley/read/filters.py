@@ -29,7 +29,9 @@ def filter_of_column(column: Asked, pairs: list[Pairs], dataset: Dataset) -> dic
     if column.kind == FLAG:
         pairs = [[(side, "yes" if value else "no") for side, value in each] for each in pairs]
     is_named = column.name != column.words.column
-    most = None if column.is_closed or column.kind != TEXT or is_named else SOME
+    most = None
+    if not (column.is_closed or is_named) and column.kind == TEXT:  # some dialogues must share one
+        most = min(SOME, sum(map(len, pairs)) - 1)
     found = filter_of(column.name, pairs, column.words, order=names, most=most)
     if found and getattr(column.feature, "is_ordered", False):
         found["ranks"] = [names.index(label) + 1 for label in found["labels"]]
@@ -56,8 +58,8 @@ def filter_of(
 ) -> dict[str, Any]:
     """Return a filter by the values of each dialogue, {} if all dialogues have its one value.
 
-    `order` has the values that have one; others are ordered by their dialogues. There is no filter
-    with more than `most` different texts, or if each stands once. The keys of a filter are:
+    `order` has the values that have one; others are ordered by their dialogues. With more than
+    `most` different texts there is no filter. The keys of a filter are:
 
     - `phrase`, `without`: the texts before and after the values, for those with and without them.
     - `ranks`: the number of each label, if their order means something.
@@ -117,7 +119,7 @@ def _column(
     values = [value for values in pairs for _, value in values]
     if all(type(value) in (int, float) for value in values):
         return {"scale": _scale(values), "values": [[v for _, v in values] for values in pairs]}
-    if most is not None and (len(counts) > most or len(counts) == len(values)):
+    if most is not None and len(counts) > most:
         return {}
     ordered = [value for value in order if value in counts]
     rest = [value for value in counts if value not in set(ordered)]

@@ -104,7 +104,8 @@ def _views(built: BuiltFolder) -> Iterator[str]:
 def view_of(built: BuiltFolder, name: str, folder: Path, own: str = "") -> str:
     """Return the statement that makes the view of a config of the build in a folder.
 
-    Labels have their names; `split` and `place` tell the row. `own` stands before functions.
+    Labels have their names; `split` and `place_in_split` tell the row. `own` stands before each
+    function.
     """
     from pyarrow.parquet import read_metadata  # not at the top: only views need it
 
@@ -120,7 +121,7 @@ def view_of(built: BuiltFolder, name: str, folder: Path, own: str = "") -> str:
             path = literal(folder / file.relative_to(built.path.absolute()))
             parts.append(
                 f"select * exclude (file_row_number){replaced}, {text(split)}::{kind} as split, "  # noqa: S608
-                f"{place} as place from {own}read_parquet({path}, file_row_number = true, "
+                f"{place} as place_in_split from {own}read_parquet({path}, file_row_number = true, "
                 "hive_partitioning = false)"
             )
             before += read_metadata(file).num_rows
@@ -149,7 +150,7 @@ def _meanings(config: Any) -> dict[str, str]:
         lines_of[top].append(f"{inner}: {meaning}" if inner else meaning)
         lines_of[top] += [f"{label}: {its}" for label, its in column.meanings if its]
     lines_of["split"] = ["the split of the row"]
-    lines_of["place"] = ["the place of the row in its split, from 0"]
+    lines_of["place_in_split"] = ["the place of the row in its split, from 0"]
     return {name: "\n".join(lines) for name, lines in lines_of.items()}
 
 

@@ -177,7 +177,7 @@ class Sql {
       ...(named.length ? [`with ${named.join(", ")}`] : []),
       `select ${this.id}${this.isShared ? " as id" : ""} from ${home ? this.table(home) : "entries"} d`,
       ...conditions.map((each, place) => `${place ? "    and" : "where"} ${each}`),
-      `order by ${[...order, home ? "split" : "part", "place"].join(", ")}`,
+      `order by ${[...order, home ? "split" : "part", "place_in_split"].join(", ")}`,
     ].join("\n");
   }
 
@@ -191,7 +191,7 @@ class Sql {
       const others = isPart ? before.map((each) => ` and ${sqlName(column)} not in (${each})`) : [];
       before.push(`select ${sqlName(column)} from ${from}`);
       const columns = `${sqlName(column)} as id, ${sqlText(config)} as config, split::text as split`;
-      return `select ${columns}, ${part} as part, place from ${from}${others.join("")}`;
+      return `select ${columns}, ${part} as part, place_in_split from ${from}${others.join("")}`;
     });
   }
 }
